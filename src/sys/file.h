@@ -1,0 +1,60 @@
+/*
+ * Files by descriptor. Paths that an outsider can change are only walked with openat2 below a
+ * directory descriptor (fallback: component by component with O_NOFOLLOW). All descriptors are
+ * CLOEXEC. Errors carry the code the caller passes.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+enum file_resolve {
+	FILE_BENEATH = 1,       /* RESOLVE_BENEATH */
+	FILE_NO_SYMLINKS = 2,   /* RESOLVE_NO_SYMLINKS (includes magic links) */
+	FILE_NO_MAGICLINKS = 4, /* RESOLVE_NO_MAGICLINKS */
+	FILE_IN_ROOT = 8,       /* RESOLVE_IN_ROOT */
+};
+
+/*
+ * openat2(dir, path, flags | O_CLOEXEC, mode, resolve): descriptor, or -1 with errno set (no
+ * struct error: callers map errno to outcomes of their own). The component-wise fallback supports
+ * FILE_BENEATH|FILE_NO_SYMLINKS only; other combinations then fail with ENOSYS.
+ */
+must_check int file_open_at(int dir, const char *path, int flags, mode_t mode, unsigned resolve);
+
+/* Reads at most max + 1 bytes from the descriptor: 0, or 1 = more than max (content is cut). */
+must_check int file_read_fd(int fd, size_t max, struct str *ret, struct error *err);
+/* open (follows links) + read; `io` error names the path; larger than max is an error. */
+must_check int file_read(const char *path, size_t max, struct str *ret, struct error *err);
+/* /proc and /sys files below a directory descriptor: as file_read_fd, errno kept: -1 without err.
+ */
+must_check int file_read_at(int dir, const char *name, size_t max, struct str *ret);
+
+must_check int file_write_all(int fd, const void *bytes, size_t n, struct error *err);
+/*
+ * Replaces dir/name atomically: temporary file in the same directory, mode, fsync of the file,
+ * rename, fsync of the directory when `durable`.
+ */
+must_check int file_replace_at(
+	int dir, const char *name, mode_t mode, struct text bytes, bool durable, struct error *err);
+
+/* mkdir -p with the given mode for every directory it makes; existing ones are left as they are. */
+must_check int file_make_dirs(const char *path, mode_t mode, struct error *err);
+/* Removes a tree below dir, following no link; what is gone is fine. */
+must_check int file_remove_tree_at(int dir, const char *name, struct error *err);
+/* realpath(3); caller frees. NULL with errno. */
+must_check char *file_resolve(const char *path);
+/* Path of a descriptor from /proc/self/fd; caller frees. NULL with errno. */
+must_check char *file_fd_path(int fd);
+bool file_same(const struct stat *a, const struct stat *b); /* device and inode */
+/* statfs type is tmpfs; mount has noexec (statvfs). -1 with errno. */
+int file_on_tmpfs(int fd);
+int file_on_noexec(int fd);
+/* A sealed, read-only memfd that holds the bytes; -1 + err. */
+must_check int file_memfd(const char *name, struct text bytes, struct error *err);
