@@ -1,4 +1,4 @@
-#include "case-runner/case.h"
+#include "runner/case.h"
 
 #include <string.h>
 
