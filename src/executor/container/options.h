@@ -1,0 +1,56 @@
+/*
+ * Options of a container executor: section executors.container of config.yaml
+ * (container-driver.md §3).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/strv.h"
+
+enum { OPTIONS_GROUPS_MAX = 16, OPTIONS_ALLOW_HOSTS_MAX = 64, OPTIONS_EXTRA_ARGS_MAX = 32 };
+
+#define CONTAINER_DEFAULT_ID "container"
+#define CONTAINER_DEFAULT_IMAGE "ghcr.io/blechschmidt/cloop-harness:latest"
+
+/* Before options_normalize() a string may be NULL (= the key is absent) and numbers raw. */
+struct container_options {
+	char *id;
+	char *runtime;     /* "", "podman", "docker" or an absolute path */
+	char *oci_runtime; /* "" = the engine's own */
+	uint32_t group_add[OPTIONS_GROUPS_MAX + 1];
+	size_t n_group_add;
+	char *image;
+	char *network;
+	uint64_t cpu_millis;
+	uint64_t memory_mb;
+	int64_t pids_limit;         /* 0 = default; negative = unlimited; normalized: -1 or 1… */
+	char *selinux_label;        /* "", "z", "Z" */
+	bool egress_filter_enabled; /* the filter's own keys come with the network area */
+	struct strv allow_hosts;
+	struct strv extra_args;
+	int64_t orphan_grace_period_seconds;
+	int64_t start_timeout_seconds;
+	int64_t stop_grace_seconds;
+	int64_t log_max_mb;
+	bool allow_root_user;
+	bool protect_project_files;
+};
+/* All keys absent: defaults of booleans set, everything else "not given". */
+void container_options_init(struct container_options *o);
+void container_options_done(struct container_options *o);
+/*
+ * A checked copy with all defaults filled in (§3, first error in table order). `in` is not changed;
+ * *ret must be initialised or empty and is owned by the caller. No I/O.
+ */
+must_check int container_options_normalize(
+	const struct container_options *in, struct container_options *ret, struct error *err);
+/*
+ * Reads an option object as cases and the C API write it (`memory_mb`, not `memory`; integers or
+ * decimal text where §3 says so). Unknown keys and wrong types are errors.
+ */
+must_check int container_options_from_json(
+	const json_t *object, struct container_options *ret, struct error *err);
