@@ -1,0 +1,38 @@
+/*
+ * The executors of this process: at most 64, ids unique. Which drivers exist is a table in
+ * registry.c; a third driver is a folder and one row.
+ */
+#pragma once
+
+#include "executor/executor.h"
+
+struct container_options;
+
+enum { REGISTRY_EXECUTORS_MAX = 64 };
+
+struct registry {
+	struct executor *executors[REGISTRY_EXECUTORS_MAX]; /* owned, in the order of adding */
+	size_t n;
+};
+void registry_done(struct registry *r);
+
+/* Takes e (freed when refused). -1: usage, the id is taken or the registry is full. */
+must_check int registry_add(struct registry *r, struct executor *e, struct error *err);
+/* NULL: executor_unknown, the message lists the ids. */
+must_check struct executor *registry_find(
+	const struct registry *r, const char *id, struct error *err);
+/* What each of them advertises, r->n entries that borrow from r; caller frees the array. */
+must_check struct candidate *registry_candidates(const struct registry *r);
+
+/* What the drivers need of config.yaml. */
+struct registry_settings {
+	const char *home;                          /* NULL = none yet (executor test) */
+	const struct container_options *container; /* normalized; NULL = switched off */
+	bool allow_host_process;
+};
+/*
+ * Makes every configured executor. One that cannot be made (no engine) is listed as unavailable
+ * with its reason; it is no error here, and nothing takes its place.
+ */
+must_check int registry_open(
+	const struct registry_settings *settings, struct registry *ret, struct error *err);
