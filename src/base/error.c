@@ -42,7 +42,7 @@ static void copy_bounded(char *to, const char *text)
 	to[n] = '\0';
 }
 
-static void fill(char *to, const char *fmt, va_list ap)
+static void printf_like(2, 0) fill(char *to, const char *fmt, va_list ap)
 {
 	auto_free char *text = mem_vprintf(fmt, ap);
 

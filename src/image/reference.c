@@ -133,7 +133,7 @@ static bool split_port(struct text component, struct parts *p)
 {
 	const char *end = component.p + component.len, *colon = find_last(component, ':');
 
-	if (component.p[0] == '[') {
+	if (text_starts(component, "[")) {
 		const char *bracket = find_byte(component, ']');
 		if (!bracket || (bracket + 1 != end && bracket + 1 != colon))
 			return false;
