@@ -1,0 +1,50 @@
+# A thin front for meson and scripts/; every target works in a fresh clone.
+BUILD ?= build
+SECONDS_EACH ?= 60
+
+.PHONY: help deps build demo check bench lint format fuzz golden-update install
+
+help:
+	@echo 'make deps           install the Debian packages that are missing (root or sudo)'
+	@echo 'make build          build into $(BUILD)/'
+	@echo 'make demo           run examples/hello in a sandbox on this host and show its record'
+	@echo 'make check          all tests, sanitizers, short fuzzing, lint; "N passed, N failed"'
+	@echo 'make lint           layers, headers, sizes, exports, format, clang, clang-tidy, cppcheck'
+	@echo 'make format         clang-format over the tree'
+	@echo 'make fuzz           each fuzz target for SECONDS_EACH seconds ($(SECONDS_EACH))'
+	@echo 'make bench          ratios against the engines, printed as a table'
+	@echo 'make golden-update  rewrite tests/golden from what the programs say; review the diff'
+	@echo 'make install        meson install (DESTDIR and BUILD are honoured)'
+
+deps:
+	@scripts/deps
+
+build:
+	@scripts/deps build
+	@scripts/build $(BUILD)
+
+demo:
+	@scripts/demo
+
+check:
+	@scripts/check
+
+bench: build
+	@scripts/bench
+
+lint: build
+	@scripts/deps check
+	@scripts/lint
+
+format:
+	@scripts/sources | xargs clang-format -i
+
+fuzz:
+	@scripts/deps check
+	@scripts/fuzz $(SECONDS_EACH)
+
+golden-update: build
+	@scripts/golden --update
+
+install: build
+	meson install -C $(BUILD)
