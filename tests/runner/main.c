@@ -20,6 +20,9 @@ static const struct case_kind *const image_tables[] = {
 #endif
 	NULL};
 static const struct case_kind *const container_tables[] = {
+#ifdef HAVE_CASES_VALIDATE
+	case_validate_kinds,
+#endif
 #ifdef HAVE_CASES_ARGV
 	case_argv_kinds,
 #endif

@@ -16,7 +16,13 @@ enum { OPTIONS_GROUPS_MAX = 16, OPTIONS_ALLOW_HOSTS_MAX = 64, OPTIONS_EXTRA_ARGS
 #define CONTAINER_DEFAULT_ID "container"
 #define CONTAINER_DEFAULT_IMAGE "ghcr.io/blechschmidt/cloop-harness:latest"
 
-/* Before options_normalize() a string may be NULL (= the key is absent) and numbers raw. */
+/* "The key is absent" for the numbers of which every other value means something. */
+#define OPTION_ABSENT INT64_MIN
+
+/*
+ * Before container_options_normalize() a string may be NULL (= the key is absent), a number raw,
+ * and the three bounded ones (start_timeout_seconds, stop_grace_seconds, log_max_mb) OPTION_ABSENT.
+ */
 struct container_options {
 	char *id;
 	char *runtime;     /* "", "podman", "docker" or an absolute path */
@@ -50,7 +56,12 @@ must_check int container_options_normalize(
 	const struct container_options *in, struct container_options *ret, struct error *err);
 /*
  * Reads an option object as cases and the C API write it (`memory_mb`, not `memory`; integers or
- * decimal text where §3 says so). Unknown keys and wrong types are errors.
+ * decimal text where §3 says so). JSON null is an absent key. Unknown keys are errors before all
+ * others; then the first error in table order, of type or of value. *ret is as for normalize, and
+ * holds what was given, without defaults.
  */
 must_check int container_options_from_json(
 	const json_t *object, struct container_options *ret, struct error *err);
+
+/* Row 7 from its text: a decimal of at most 3 decimals, 0 to 1024, in thousandths. */
+must_check int container_options_cpus(struct text t, uint64_t *ret_millis, struct error *err);
