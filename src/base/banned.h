@@ -1,11 +1,9 @@
 /*
  * Functions that have one home or none (HACKING.md, "Banned functions"). Forced into every file
- * of src/ and tests/ by the build; a home says BANNED_EXEMPT before anything else.
+ * of src/ and tests/ by the build; a home says #undef after its includes.
  * The headers that declare them come first, so that only our own calls meet the macros.
  */
 #pragma once
-
-#ifndef BANNED_EXEMPT
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,5 +51,3 @@
 #define getenv(...) BANNED(getenv)
 #undef secure_getenv
 #define secure_getenv(...) BANNED(secure_getenv)
-
-#endif
