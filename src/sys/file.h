@@ -1,7 +1,7 @@
 /*
  * Files by descriptor. Paths that an outsider can change are only walked with openat2 below a
  * directory descriptor (fallback: component by component with O_NOFOLLOW). All descriptors are
- * CLOEXEC. Errors carry the code the caller passes.
+ * CLOEXEC. Errors are `io`.
  */
 #pragma once
 
@@ -24,11 +24,15 @@ enum file_resolve {
 /*
  * openat2(dir, path, flags | O_CLOEXEC, mode, resolve): descriptor, or -1 with errno set (no
  * struct error: callers map errno to outcomes of their own). The component-wise fallback supports
- * FILE_BENEATH|FILE_NO_SYMLINKS only; other combinations then fail with ENOSYS.
+ * FILE_BENEATH|FILE_NO_SYMLINKS (with or without FILE_NO_MAGICLINKS, which is part of it) and
+ * refuses `..` there; other combinations then fail with ENOSYS, or EPERM if openat2 said so.
  */
 must_check int file_open_at(int dir, const char *path, int flags, mode_t mode, unsigned resolve);
 
-/* Reads at most max + 1 bytes from the descriptor: 0, or 1 = more than max (content is cut). */
+/*
+ * Reads at most max + 1 bytes from the descriptor: 0, or 1 = more than max (content is cut). *ret
+ * is a valid str (STR_INIT); what it held is freed when there is something new.
+ */
 must_check int file_read_fd(int fd, size_t max, struct str *ret, struct error *err);
 /* open (follows links) + read; `io` error names the path; larger than max is an error. */
 must_check int file_read(const char *path, size_t max, struct str *ret, struct error *err);
@@ -46,7 +50,10 @@ must_check int file_replace_at(
 
 /* mkdir -p with the given mode for every directory it makes; existing ones are left as they are. */
 must_check int file_make_dirs(const char *path, mode_t mode, struct error *err);
-/* Removes a tree below dir, following no link; what is gone is fine. */
+/*
+ * Removes dir/name (one component) with what is in it, following no link; what is gone is fine.
+ * Depth costs neither memory nor descriptors. A mount point in it is an error.
+ */
 must_check int file_remove_tree_at(int dir, const char *name, struct error *err);
 /* realpath(3); caller frees. NULL with errno. */
 must_check char *file_resolve(const char *path);

@@ -15,7 +15,8 @@ must_check int lockfile_try(int dir, const char *name, int *ret_fd, struct error
 must_check int lockfile_held(int dir, const char *name, struct error *err);
 /*
  * A counting semaphore of `slots` lock files NAME-0 … NAME-(slots-1) below dir: waits (polling with
- * back-off of 5-50 ms) until one is free or deadline_ms (boottime; 0 = none) passes (= 1).
+ * back-off of 5-50 ms) until one is free or deadline_ms (boottime; 0 = none) passes or cancel_fd
+ * (-1 = none) becomes readable (= 1).
  */
 must_check int lockfile_slot(int dir, const char *name, unsigned slots, int64_t deadline_ms,
 	int cancel_fd, int *ret_fd, struct error *err);

@@ -1,0 +1,107 @@
+#include "sys/lockfile.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "sys/clock.h"
+#include "sys/fault.h"
+
+enum { BACK_OFF_MIN_MS = 5, BACK_OFF_MAX_MS = 50 };
+
+static const struct flock whole_file = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+/*
+ * One attempt on whatever file has the name now. The holder of a lock may remove its file: a lock
+ * on a file that lost its name excludes nobody, so that is *ret_fd = -1 and the caller looks again.
+ */
+static int lock_once(int dir, const char *name, int *ret_fd, struct error *err)
+{
+	struct flock lock = whole_file;
+	struct stat st;
+	auto_fd int fd = openat(
+		dir, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+
+	*ret_fd = -1;
+	if (fd < 0)
+		return error_set_errno(
+			err, ERROR_IO, errno, "cannot open lock file %s", quoted_string(name));
+	if (fcntl(fd, F_OFD_SETLK, &lock) < 0) {
+		if (errno == EAGAIN || errno == EACCES)
+			return 1;
+		return error_set_errno(err, ERROR_IO, errno, "cannot lock %s", quoted_string(name));
+	}
+	if (fstat(fd, &st) < 0)
+		return error_set_errno(err, ERROR_IO, errno, "cannot stat %s", quoted_string(name));
+	if (st.st_nlink > 0)
+		*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
+int lockfile_try(int dir, const char *name, int *ret_fd, struct error *err)
+{
+	int fd = -1, r = 0;
+
+	if (fault_hit("lock"))
+		return error_set_errno(
+			err, ERROR_IO, ENOLCK, "cannot lock %s", quoted_string(name));
+	while (r == 0 && fd < 0)
+		r = lock_once(dir, name, &fd, err);
+	if (r == 0)
+		*ret_fd = fd;
+	return r;
+}
+
+int lockfile_held(int dir, const char *name, struct error *err)
+{
+	struct flock lock = whole_file;
+	auto_fd int fd =
+		openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0 || fcntl(fd, F_OFD_GETLK, &lock) < 0)
+		return error_set_errno(
+			err, ERROR_IO, errno, "cannot look at lock file %s", quoted_string(name));
+	return lock.l_type != F_UNLCK;
+}
+
+/* Sleeps at most `ms`; true = cancelled. */
+static bool pause_or_cancel(int cancel_fd, int64_t ms)
+{
+	struct pollfd p = {.fd = cancel_fd, .events = POLLIN};
+
+	return poll(&p, 1, (int)ms) > 0;
+}
+
+static int try_slots(int dir, const char *name, unsigned slots, int *ret_fd, struct error *err)
+{
+	for (unsigned i = 0; i < slots; i++) {
+		auto_free char *slot = mem_printf("%s-%u", name, i);
+		int r = lockfile_try(dir, slot, ret_fd, err);
+		if (r != 1)
+			return r;
+	}
+	return 1;
+}
+
+int lockfile_slot(int dir, const char *name, unsigned slots, int64_t deadline_ms, int cancel_fd,
+	int *ret_fd, struct error *err)
+{
+	int64_t delay = BACK_OFF_MIN_MS;
+
+	assert(slots > 0);
+	for (;;) {
+		int r = try_slots(dir, name, slots, ret_fd, err);
+		if (r != 1)
+			return r;
+		int64_t left = deadline_ms ? deadline_ms - clock_boottime_ms() : delay;
+		if (left <= 0 || pause_or_cancel(cancel_fd, left < delay ? left : delay))
+			return 1;
+		delay = delay * 2 > BACK_OFF_MAX_MS ? BACK_OFF_MAX_MS : delay * 2;
+	}
+}
