@@ -78,25 +78,25 @@ static bool pause_or_cancel(int cancel_fd, int64_t ms)
 	return poll(&p, 1, (int)ms) > 0;
 }
 
-static int try_slots(int dir, const char *name, unsigned slots, int *ret_fd, struct error *err)
+static int try_slots(const struct lockfile_pool *pool, int *ret_fd, struct error *err)
 {
-	for (unsigned i = 0; i < slots; i++) {
-		auto_free char *slot = mem_printf("%s-%u", name, i);
-		int r = lockfile_try(dir, slot, ret_fd, err);
+	for (unsigned i = 0; i < pool->slots; i++) {
+		auto_free char *slot = mem_printf("%s-%u", pool->name, i);
+		int r = lockfile_try(pool->dir, slot, ret_fd, err);
 		if (r != 1)
 			return r;
 	}
 	return 1;
 }
 
-int lockfile_slot(int dir, const char *name, unsigned slots, int64_t deadline_ms, int cancel_fd,
-	int *ret_fd, struct error *err)
+int lockfile_slot(const struct lockfile_pool *pool, int64_t deadline_ms, int cancel_fd, int *ret_fd,
+	struct error *err)
 {
 	int64_t delay = BACK_OFF_MIN_MS;
 
-	assert(slots > 0);
+	assert(pool->slots > 0);
 	for (;;) {
-		int r = try_slots(dir, name, slots, ret_fd, err);
+		int r = try_slots(pool, ret_fd, err);
 		if (r != 1)
 			return r;
 		int64_t left = deadline_ms ? deadline_ms - clock_boottime_ms() : delay;

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <stdint.h>
+
 #include "base/error.h"
 
 /*
@@ -13,10 +15,15 @@
 must_check int lockfile_try(int dir, const char *name, int *ret_fd, struct error *err);
 /* Is somebody holding it? 1 yes, 0 no (or no such file), -1 error. Takes nothing. */
 must_check int lockfile_held(int dir, const char *name, struct error *err);
+/* A counting semaphore: the lock files NAME-0 … NAME-(slots-1) below dir. */
+struct lockfile_pool {
+	int dir;
+	const char *name;
+	unsigned slots;
+};
 /*
- * A counting semaphore of `slots` lock files NAME-0 … NAME-(slots-1) below dir: waits (polling with
- * back-off of 5-50 ms) until one is free or deadline_ms (boottime; 0 = none) passes or cancel_fd
- * (-1 = none) becomes readable (= 1).
+ * Waits (polling with back-off of 5-50 ms) until one slot is free: 0 and its descriptor, or 1 =
+ * deadline_ms (boottime; 0 = none) passed or cancel_fd (-1 = none) became readable.
  */
-must_check int lockfile_slot(int dir, const char *name, unsigned slots, int64_t deadline_ms,
-	int cancel_fd, int *ret_fd, struct error *err);
+must_check int lockfile_slot(const struct lockfile_pool *pool, int64_t deadline_ms, int cancel_fd,
+	int *ret_fd, struct error *err);

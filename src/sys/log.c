@@ -82,7 +82,7 @@ static void write_line(const char *level, const char *text)
 		continue;
 }
 
-static void log_va(enum log_level level, const char *fmt, va_list ap)
+static void printf_like(2, 0) log_va(enum log_level level, const char *fmt, va_list ap)
 {
 	static const char *const words[] = {"error", "warning", "info", "debug"};
 

@@ -73,11 +73,20 @@ struct captured {
 	bool cancelled;
 };
 void captured_done(struct captured *c);
-/* s->fds must not name 1 and 2. A non-zero exit is a result, not an error. */
+/*
+ * s->fds must not name 1 and 2. The child is always a session of its own. A non-zero exit is a
+ * result, not an error. The call ends with the child: of what a grandchild still writes to an
+ * inherited pipe, only what is there by then is read.
+ */
 must_check int spawn_capture(
 	const struct spawn *s, const struct capture *how, struct captured *ret, struct error *err);
 
-/* The dry-run seam: return true when `ret_status`/out/err were filled and nothing is to be started.
+/*
+ * The dry-run seam: return true when the answer (status, out, err, timed_out, cancelled) was filled
+ * and nothing is to be started. out and err come empty and are cut to the caller's maximum after.
+ * For spawn_start() the "child" has ended already with that status, and out and err are written to
+ * the descriptors the request names for 1 and 2 (so keep them below a pipe's 64 KiB). To make the
+ * n-th start fail instead, arm the point `spawn` (fault.h). NULL removes the hook.
  */
 typedef bool spawn_hook(void *data, const struct spawn *s, struct captured *answer);
 void spawn_set_hook(spawn_hook *hook, void *data);
