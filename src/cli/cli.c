@@ -1,0 +1,224 @@
+#include "cli/cli.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/num.h"
+#include "cli/verbs.h"
+#include "sys/env.h"
+
+void cli_done(struct cli *c)
+{
+	free(c->values);
+	free(c->args);
+	free(c->home);
+	free(c->config);
+	*c = (struct cli){0};
+}
+
+const char *cli_option_next(const struct cli *c, const char *name, size_t *at)
+{
+	/* A name that the table lacks is a slip in a command: it could never be given. */
+	assert(verbs_option(c->verb, name, strlen(name)));
+	while (*at < c->n_values) {
+		const struct cli_value *v = &c->values[(*at)++];
+		if (strcmp(v->option->name, name) == 0)
+			return v->text ? v->text : "";
+	}
+	return NULL;
+}
+
+const char *cli_option(const struct cli *c, const char *name)
+{
+	size_t at = 0;
+
+	return cli_option_next(c, name, &at);
+}
+
+bool cli_flag(const struct cli *c, const char *name)
+{
+	return cli_option(c, name) != NULL;
+}
+
+int cli_option_number(const struct cli *c, const char *name, uint64_t max, uint64_t absent,
+	uint64_t *ret, struct error *err)
+{
+	const char *text = cli_option(c, name);
+	uint64_t value = absent;
+
+	if (text && num_parse(text_of(text), max, &value) != NUM_OK)
+		return cli_usage(c, err, "option %s: %s is no whole number up to %llu", name,
+			quoted_string(text), (unsigned long long)max);
+	*ret = value;
+	return 0;
+}
+
+int cli_option_duration_ms(
+	const struct cli *c, const char *name, uint64_t absent, uint64_t *ret, struct error *err)
+{
+	const char *text = cli_option(c, name);
+	uint64_t value = absent;
+
+	if (text && num_parse_duration_ms(text_of(text), &value) != NUM_OK)
+		return cli_usage(c, err,
+			"option %s: %s is no duration (a whole number with ms, s, m, h or d)", name,
+			quoted_string(text));
+	*ret = value;
+	return 0;
+}
+
+const char *cli_arg(const struct cli *c, size_t i)
+{
+	return i < c->n_args ? c->args[i] : NULL;
+}
+
+static int absolute(const char *path, char **ret, struct error *err)
+{
+	if (path[0] == '/') {
+		*ret = mem_strdup(path);
+		return 0;
+	}
+	auto_free char *here = getcwd(NULL, 0);
+	if (!here)
+		return error_set_errno(err, ERROR_IO, errno, "resolving %s: current directory",
+			quoted_string(path));
+	*ret = mem_printf("%s/%s", here, path);
+	return 0;
+}
+
+/* $variable, else the user's home directory and the usual place below it. */
+static int user_directory(const char *variable, const char *below, char **ret, struct error *err)
+{
+	const char *base = env_get(variable), *home = env_get("HOME");
+
+	if (base && base[0] == '/') {
+		*ret = mem_strdup(base);
+		return 0;
+	}
+	const struct passwd *pw = home ? NULL : getpwuid(geteuid());
+	if (pw)
+		home = pw->pw_dir;
+	if (!home || home[0] != '/') {
+		error_set(err, ERROR_HOME_UNUSABLE, "this user has no home directory");
+		return error_set_remedy(
+			err, "set HOME, or name the paths: --home DIR --config FILE");
+	}
+	*ret = mem_printf("%s/%s", home, below);
+	return 0;
+}
+
+static int default_path(bool config, char **ret, struct error *err)
+{
+	auto_free char *base = NULL;
+
+	if (geteuid() == 0) {
+		*ret = mem_strdup(config ? "/etc/cloop/config.yaml" : "/var/lib/cloop");
+		return 0;
+	}
+	if (user_directory(config ? "XDG_CONFIG_HOME" : "XDG_STATE_HOME",
+		    config ? ".config" : ".local/state", &base, err) < 0)
+		return -1;
+	*ret = mem_printf("%s/cloop%s", base, config ? "/config.yaml" : "");
+	return 0;
+}
+
+static const char *named_path(const struct cli *c, const char *option, const char *variable)
+{
+	size_t at = 0;
+	const char *text = cli_option_next(c, option, &at);
+
+	return text ? text : env_get(variable);
+}
+
+static int resolve(const char *named, bool config, char **where, struct error *err)
+{
+	if (named && named[0] == '\0')
+		return error_set(
+			err, ERROR_USAGE, "%s names no path", config ? "--config" : "--home");
+	return named ? absolute(named, where, err) : default_path(config, where, err);
+}
+
+static const char *path_of(const char *named, bool config, char **where, struct error *err)
+{
+	if (!*where && resolve(named, config, where, err) < 0)
+		return NULL;
+	return *where;
+}
+
+const char *cli_home(struct cli *c, struct error *err)
+{
+	return path_of(named_path(c, "--home", "CLOOP_HOME"), false, &c->home, err);
+}
+
+const char *cli_config(struct cli *c, struct error *err)
+{
+	return path_of(named_path(c, "--config", "CLOOP_CONFIG"), true, &c->config, err);
+}
+
+bool cli_config_named(const struct cli *c)
+{
+	return named_path(c, "--config", "CLOOP_CONFIG") != NULL;
+}
+
+int cli_usage(const struct cli *c, struct error *err, const char *fmt, ...)
+{
+	va_list ap;
+	AUTO(str) name = STR_INIT(64);
+
+	va_start(ap, fmt);
+	auto_free char *text = mem_vprintf(fmt, ap);
+	va_end(ap);
+	if (c->verb)
+		verbs_write_name(&name, c->verb, ' ');
+	else if (c->group)
+		str_add_text(&name, c->group);
+	error_set(err, ERROR_USAGE, "%s", text);
+	return error_set_remedy(err, "see: cloop help%s%s", name.len ? " " : "", str_text(&name));
+}
+
+void cli_print_json(json_t *answer)
+{
+	auto_free char *text = isatty(1) ? json_write_pretty(answer) : json_write(answer);
+
+	puts(text);
+	json_decref(answer);
+}
+
+static void print_line(const char *label, const char *style, const char *text)
+{
+	AUTO(str) shown = STR_INIT(8 * ERROR_TEXT_MAX);
+	bool color = cli_color(2);
+
+	text_escape(&shown, text_of(text), ERROR_TEXT_MAX);
+	fprintf(stderr, "%s%s%s %s\n", color ? style : "", label, color ? "\033[0m" : "",
+		str_text(&shown));
+}
+
+void cli_print_error(const struct cli *c, const struct error *err)
+{
+	if (c->json) {
+		cli_print_json(error_to_json(err));
+		return;
+	}
+	print_line("cloop:", "\033[1;31m", err->message);
+	if (error_remedy(err)[0])
+		print_line("  fix:", "\033[1m", error_remedy(err));
+}
+
+int cli_error_exit(const struct cli *c, const struct error *err)
+{
+	if (c->verb && c->verb->flags & VERB_RUN_EXIT)
+		return error_code_run_exit(err->code);
+	return error_is(err, ERROR_USAGE) ? CLI_USAGE : CLI_REFUSED;
+}
+
+bool cli_color(int fd)
+{
+	return !env_get("NO_COLOR") && isatty(fd);
+}

@@ -1,0 +1,136 @@
+#include "cli/man.h"
+
+#include <string.h>
+
+#include "base/strv.h"
+#include "cli/help.h"
+#include "cli/verbs.h"
+
+/* Text as roff: backslashes, dashes, and dots and quotes at the start of a line are escaped. */
+static void add_text(struct str *out, struct text t)
+{
+	for (size_t i = 0; i < t.len; i++) {
+		bool first = out->len == 0 || out->data[out->len - 1] == '\n';
+		if (first && (t.p[i] == '.' || t.p[i] == '\''))
+			str_add_text(out, "\\&");
+		if (t.p[i] == '\\')
+			str_add_text(out, "\\e");
+		else if (t.p[i] == '-')
+			str_add_text(out, "\\-");
+		else
+			str_add_char(out, t.p[i]);
+	}
+}
+
+static void add_string(struct str *out, const char *s)
+{
+	add_text(out, text_of(s));
+}
+
+static void add_paragraphs(struct str *out, const char *text)
+{
+	struct text rest = text_of(text), line;
+	bool verbatim = false;
+
+	while (text && text_split(&rest, '\n', &line)) {
+		bool now = text_starts(line, "  ");
+		if (now != verbatim)
+			str_add_text(out, now ? ".PP\n.nf\n" : ".fi\n");
+		if (!now)
+			str_add_text(out, ".PP\n");
+		verbatim = now;
+		add_text(out, line);
+		str_add_char(out, '\n');
+	}
+	if (verbatim)
+		str_add_text(out, ".fi\n");
+}
+
+static void add_options(struct str *out, const struct verb *v)
+{
+	verbs_foreach_option(o, v)
+	{
+		if (strcmp(o->name, "-h") == 0)
+			continue;
+		AUTO(str) text = STR_INIT(256);
+		if (strcmp(o->name, "--help") == 0)
+			str_add_text(&text, "-h, ");
+		help_option_text(&text, o);
+		str_add_text(out, ".TP\n.B ");
+		add_string(out, str_text(&text));
+		str_add_char(out, '\n');
+		add_string(out, o->help);
+		if (o->choices) {
+			str_add_text(out, "; one of: ");
+			add_string(out, o->choices);
+		}
+		str_add_char(out, '\n');
+	}
+}
+
+static void add_title(struct str *out, const char *name, const char *summary)
+{
+	str_add_text(out, ".TH ");
+	add_string(out, name);
+	str_add_text(out, " 1 \"\" \"cloop " CLOOP_VERSION "\" \"cloop\"\n.SH NAME\n");
+	add_string(out, name);
+	str_add_text(out, " \\- ");
+	add_string(out, summary);
+	str_add_char(out, '\n');
+}
+
+void man_verb(struct str *out, const struct verb *v)
+{
+	AUTO(str) name = STR_INIT(64);
+	AUTO(strv) words = STRV_INIT(256);
+
+	str_add_text(&name, "cloop-");
+	verbs_write_name(&name, v, '-');
+	add_title(out, str_text(&name), v->summary);
+	str_add_text(out, ".SH SYNOPSIS\n");
+	help_usage_words(v, &words);
+	strv_foreach (word, &words) {
+		add_string(out, *word);
+		str_add_char(out, '\n');
+	}
+	if (v->help) {
+		str_add_text(out, ".SH DESCRIPTION\n");
+		add_paragraphs(out, v->help);
+	}
+	str_add_text(out, ".SH OPTIONS\n");
+	add_options(out, v);
+	str_add_text(out, ".SH SEE ALSO\n.BR cloop (1)\n");
+}
+
+static const char exit_statuses[] =
+	"0 done; 1 refused or failed; 2 wrong usage.\n"
+	"cloop run in the foreground passes the status of its command on, and exits with 122 "
+	"stopped "
+	"at its disk limit, 123 revoked, 124 timed out, 125 refused or could not start, 126 or 127 "
+	"the command could not be executed or was not found, 128+n ended by signal n.";
+
+void man_overview(struct str *out)
+{
+	add_title(out, "cloop", "run untrusted work in sandboxes");
+	str_add_text(out, ".SH SYNOPSIS\n.B cloop\n.I COMMAND\n.RI [ OPTION .\\|.\\|.] \" \" "
+			  "[ ARGUMENT .\\|.\\|.]\n.SH COMMANDS\n");
+	for (const struct verb *const *v = verbs; *v; v++) {
+		AUTO(str) name = STR_INIT(64);
+		if ((*v)->flags & VERB_HIDDEN)
+			continue;
+		verbs_write_name(&name, *v, ' ');
+		str_add_text(out, ".TP\n.B ");
+		add_string(out, str_text(&name));
+		str_add_char(out, '\n');
+		add_string(out, (*v)->summary);
+		str_add_char(out, '\n');
+	}
+	str_add_text(out, ".SH OPTIONS\nMost commands take:\n");
+	add_options(out, NULL);
+	str_add_text(out, ".SH EXIT STATUS\n");
+	add_paragraphs(out, exit_statuses);
+	str_add_text(out, ".SH ENVIRONMENT\n"
+			  ".TP\n.B CLOOP_HOME\nlike \\-\\-home\n"
+			  ".TP\n.B CLOOP_CONFIG\nlike \\-\\-config\n"
+			  ".TP\n.B NO_COLOR\nno colour, whatever the terminal can do\n");
+}

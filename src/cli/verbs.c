@@ -1,0 +1,178 @@
+#include "cli/verbs.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/commands.h"
+
+const struct verb *const verbs[] = {
+	&cmd_image_parse,
+	&cmd_help,
+	&cmd_completion,
+	&cmd_version,
+	&cmd_generate_man,
+	NULL,
+};
+
+static const struct group {
+	const char *name;
+	const char *summary;
+} groups[] = {
+	{"sandbox", "the project's .cloop/sandbox.yaml"},
+	{"image", "image references and the operator's policy"},
+	{"executor", "where runs can happen"},
+	{"config", "the operator's configuration"},
+};
+
+static const struct common {
+	unsigned flag;
+	const char *name;
+} common_flags[] = {
+	{VERB_DIR, "-C"},
+	{VERB_HOME, "--home"},
+	{VERB_CONFIG, "--config"},
+	{VERB_JSON, "--json"},
+};
+
+const struct option verbs_common[] = {
+	{"-C", "DIR", "the project's directory; default: the current one", NULL, false},
+	{"--home", "DIR", "where cloop keeps its state", NULL, false},
+	{"--config", "FILE", "the operator's configuration", NULL, false},
+	{"--json", NULL, "answer with one JSON object", NULL, false},
+	{"-h", NULL, "show this help", NULL, false},
+	{"--help", NULL, "show this help", NULL, false},
+	{0},
+};
+
+static bool is_common(const struct option *o)
+{
+	return o >= verbs_common && o < verbs_common + ARRAY_SIZE(verbs_common);
+}
+
+unsigned verbs_common_flag(const struct option *o)
+{
+	for (size_t i = 0; is_common(o) && i < ARRAY_SIZE(common_flags); i++)
+		if (strcmp(common_flags[i].name, o->name) == 0)
+			return common_flags[i].flag;
+	return 0;
+}
+
+static bool same(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+const struct verb *verbs_find(const char *group, const char *name)
+{
+	for (const struct verb *const *v = verbs; *v; v++)
+		if (same((*v)->group, group) && same((*v)->name, name))
+			return *v;
+	return NULL;
+}
+
+bool verbs_is_group(const char *word)
+{
+	for (const struct verb *const *v = verbs; *v; v++)
+		if ((*v)->group && same((*v)->group, word))
+			return true;
+	return false;
+}
+
+const char *verbs_group_summary(const char *group)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
+		if (same(groups[i].name, group))
+			return groups[i].summary;
+	return "";
+}
+
+static const struct option *find_option(const struct option *list, struct text name)
+{
+	for (; list && list->name; list++)
+		if (text_is(name, list->name))
+			return list;
+	return NULL;
+}
+
+const struct option *verbs_option(const struct verb *v, const char *name, size_t len)
+{
+	const struct option *o = find_option(v ? v->options : NULL, (struct text){name, len});
+
+	return o ? o : find_option(verbs_common, (struct text){name, len});
+}
+
+void verbs_write_name(struct str *out, const struct verb *v, char separator)
+{
+	if (v->group) {
+		str_add_text(out, v->group);
+		str_add_char(out, separator);
+	}
+	str_add_text(out, v->name);
+}
+
+enum { NEAR = 2 };
+
+struct nearest {
+	const char *word;
+	unsigned distance;
+};
+
+static void consider(struct nearest *n, const char *candidate, const char *word)
+{
+	unsigned d = text_distance(text_of(candidate), text_of(word), NEAR);
+
+	if (d < n->distance)
+		*n = (struct nearest){candidate, d};
+}
+
+const char *verbs_nearest(const char *group, const char *word)
+{
+	struct nearest n = {NULL, NEAR + 1};
+
+	for (const struct verb *const *v = verbs; *v; v++) {
+		if ((*v)->flags & VERB_HIDDEN)
+			continue;
+		if (same((*v)->group, group))
+			consider(&n, (*v)->name, word);
+		else if (!group)
+			consider(&n, (*v)->group, word);
+	}
+	return n.word;
+}
+
+int verbs_unknown(const char *group, const char *word, struct error *err)
+{
+	const char *near = verbs_nearest(group, word), *blank = group ? " " : "";
+	auto_free char *words = mem_printf("%s%s%s", group ? group : "", blank, word);
+
+	error_set(err, ERROR_USAGE, "unknown command %s", quoted_string(words));
+	if (near)
+		return error_set_remedy(
+			err, "did you mean cloop %s%s%s?", group ? group : "", blank, near);
+	return error_set_remedy(err, "see: cloop help%s%s", blank, group ? group : "");
+}
+
+const struct option *verbs_next_option(const struct verb *v, const struct option *o)
+{
+	if (!o)
+		o = v && v->options ? v->options : verbs_common;
+	else
+		o++;
+	if (!o->name && !is_common(o))
+		o = verbs_common;
+	while (o->name && is_common(o)) {
+		unsigned flag = verbs_common_flag(o);
+		if (!flag || !v || v->flags & flag)
+			break;
+		o++;
+	}
+	return o->name ? o : NULL;
+}
+
+const char *verbs_nearest_option(const struct verb *v, const char *word)
+{
+	struct nearest n = {NULL, NEAR + 1};
+
+	verbs_foreach_option(o, v) consider(&n, o->name, word);
+	return n.word;
+}
