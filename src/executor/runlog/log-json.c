@@ -1,0 +1,52 @@
+#include "executor/runlog/log-json.h"
+
+#include "base/mem.h"
+#include "sys/clock.h"
+
+static json_t *base64(struct text bytes)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	size_t length = (bytes.len + 2) / 3 * 4;
+	auto_free char *out = mem_alloc(length);
+	char *at = out;
+
+	for (size_t i = 0; i < bytes.len; i += 3) {
+		size_t left = bytes.len - i;
+		uint32_t bits = (uint32_t)(unsigned char)bytes.p[i] << 16;
+		if (left > 1)
+			bits |= (uint32_t)(unsigned char)bytes.p[i + 1] << 8;
+		if (left > 2)
+			bits |= (unsigned char)bytes.p[i + 2];
+		*at++ = digits[bits >> 18];
+		*at++ = digits[bits >> 12 & 63];
+		*at++ = left > 1 ? digits[bits >> 6 & 63] : '=';
+		*at++ = left > 2 ? digits[bits & 63] : '=';
+	}
+	return json_stringn(out, length);
+}
+
+json_t *log_json_frame(const char *handle, const struct log_frame *f)
+{
+	json_t *out = json_object();
+	char time[CLOCK_TEXT_SIZE];
+
+	clock_format_ns(f->time_ns, time);
+	json_object_set_new(out, "handle_id", json_string(handle));
+	json_object_set_new(out, "seq", json_integer((json_int_t)f->seq));
+	json_object_set_new(out, "stream", json_string(log_stream_text(f->stream)));
+	json_object_set_new(out, "time", json_string(time));
+	if (f->stream == LOG_END)
+		return out;
+	if (f->stream == LOG_GAP) {
+		uint64_t lost = log_gap_lost(f);
+		json_object_set_new(out, "lost_bytes",
+			lost == LOG_LOST_UNKNOWN ? json_null() : json_integer((json_int_t)lost));
+	} else if (utf8_valid(f->data)) {
+		json_object_set_new(
+			out, "text", json_stringn(f->data.p ? f->data.p : "", f->data.len));
+	} else {
+		json_object_set_new(out, "data_b64", base64(f->data));
+	}
+	return out;
+}

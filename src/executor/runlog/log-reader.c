@@ -1,0 +1,221 @@
+/*
+ * A reader stands in one segment (the cursor) and knows the number of the last frame it gave
+ * (`since`). Where the cursor finds no frame it looks for a younger segment; only after one is
+ * seen to exist is the place looked at a last time and then given up, because the writer is done
+ * with a segment before it makes the next. So neither a frame that is just being written nor the
+ * cut after a crash is mistaken for a loss.
+ *
+ * Waiting: events are drained before the last look, so what is written after the look makes the
+ * descriptor readable again.
+ */
+#include "executor/runlog/log-reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/inotify.h>
+#include <sys/timerfd.h>
+
+#include "base/mem.h"
+#include "executor/runlog/log-cursor.h"
+#include "executor/runlog/log-segment.h"
+
+enum { POLL_NS = 200000000 };
+
+struct log_reader {
+	int dir;
+	int notify; /* inotify, or a timer */
+	uint64_t since;
+	bool ended;
+	struct log_cursor at; /* at.fd = -1: no segment yet */
+	bool gap_due;         /* `gap` is to be given before anything else */
+	struct log_frame gap;
+	char gap_bytes[LOG_GAP_SIZE];
+};
+
+static int watch(int dir)
+{
+	char path[64];
+	auto_fd int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", dir);
+	if (fd >= 0 && inotify_add_watch(fd, path, IN_MODIFY | IN_CREATE | IN_MOVED_TO) >= 0)
+		return TAKE_FD(fd);
+	auto_fd int timer = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+	struct itimerspec every = {{0, POLL_NS}, {0, POLL_NS}};
+	if (timer < 0 || timerfd_settime(timer, 0, &every, NULL) < 0)
+		return -1;
+	return TAKE_FD(timer);
+}
+
+int log_reader_open(int run_dir, uint64_t since_seq, struct log_reader **ret, struct error *err)
+{
+	AUTO_PTR(log_reader) r = mem_alloc(sizeof(*r));
+
+	*r = (struct log_reader){
+		.dir = -1, .notify = -1, .since = since_seq, .at = LOG_CURSOR_INIT};
+	r->dir = openat(run_dir, "log", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (r->dir < 0 && errno == ENOENT)
+		return 1;
+	if (r->dir < 0)
+		return error_set_errno(err, ERROR_IO, errno, "opening the log's directory");
+	r->notify = watch(r->dir);
+	if (r->notify < 0)
+		return error_set_errno(err, ERROR_IO, errno, "watching the log's directory");
+	*ret = TAKE_PTR(r);
+	return 0;
+}
+
+void log_reader_free(struct log_reader *r)
+{
+	if (!r)
+		return;
+	log_cursor_done(&r->at);
+	if (r->notify >= 0)
+		close(r->notify);
+	if (r->dir >= 0)
+		close(r->dir);
+	free(r);
+}
+
+int log_reader_fd(const struct log_reader *r)
+{
+	return r->notify;
+}
+
+static void drain(struct log_reader *r)
+{
+	char bytes[4096] __attribute__((aligned(8)));
+
+	while (read(r->notify, bytes, sizeof(bytes)) > 0)
+		continue;
+}
+
+/* The cursor has come into a segment: what is missing before its first frame? */
+static void note_gap(struct log_reader *r, bool damaged)
+{
+	const struct log_header *h = &r->at.header;
+	bool missing = h->first_seq - 1 > r->since;
+
+	if (!missing && !(damaged && h->first_seq - 1 == r->since))
+		return;
+	log_gap_encode(missing && r->since == 0 && !damaged ? h->bytes_before : LOG_LOST_UNKNOWN,
+		r->gap_bytes);
+	r->since = h->first_seq - 1;
+	r->gap = (struct log_frame){
+		.seq = r->since,
+		.time_ns = h->created_ns,
+		.stream = LOG_GAP,
+		.data = {r->gap_bytes, LOG_GAP_SIZE},
+	};
+	r->gap_due = true;
+}
+
+/*
+ * Goes into the first of the segments list[i…n) that can be read. 1 = none (yet). damaged: the
+ * way there leads over frames that cannot be read.
+ */
+static int enter(struct log_reader *r, const uint64_t *list, size_t i, size_t n, bool damaged,
+	struct error *err)
+{
+	for (; i < n; i++) {
+		int found = log_cursor_open(&r->at, r->dir, list[i], O_RDONLY, err);
+		if (found < 0)
+			return -1;
+		if (found == LOG_FOUND) {
+			note_gap(r, damaged);
+			return 0;
+		}
+		damaged |= found != LOG_CLEAN;
+	}
+	return 1;
+}
+
+/* The first segment: the youngest that begins at or before the wanted number, else the oldest. */
+static int begin(struct log_reader *r, struct error *err)
+{
+	auto_free uint64_t *list = NULL;
+	size_t n, i = 0;
+
+	if (log_segment_list(r->dir, &list, &n, err) < 0)
+		return -1;
+	while (i + 1 < n && list[i + 1] - 1 <= r->since)
+		i++;
+	return enter(r, list, i, n, false, err);
+}
+
+/*
+ * The cursor found no frame. 0: go on (a younger segment was entered, or *ret_found is LOG_FOUND:
+ * a frame after all), 1: nothing to go on to.
+ */
+static int move_on(struct log_reader *r, struct log_frame *frame, int *ret_found, struct error *err)
+{
+	auto_free uint64_t *list = NULL;
+	size_t n, i = 0;
+
+	if (*ret_found == LOG_CLEAN) {
+		int next = log_cursor_open(&r->at, r->dir, r->at.seq, O_RDONLY, err);
+		if (next == LOG_FOUND || next < 0)
+			return next < 0 ? -1 : 0;
+	}
+	if (log_segment_list(r->dir, &list, &n, err) < 0)
+		return -1;
+	while (i < n && list[i] <= r->at.header.first_seq)
+		i++;
+	if (i == n)
+		return 1;
+	*ret_found = log_cursor_next(&r->at, frame, err);
+	if (*ret_found < 0)
+		return -1;
+	if (*ret_found == LOG_FOUND)
+		return 0;
+	return enter(r, list, i, n, *ret_found != LOG_CLEAN, err);
+}
+
+/* A frame (0), or 1 = everything was read. */
+static int step(struct log_reader *r, struct log_frame *frame, struct error *err)
+{
+	for (;;) {
+		if (r->gap_due) {
+			r->gap_due = false;
+			*frame = r->gap;
+			return 0;
+		}
+		int moved = r->at.fd < 0 ? begin(r, err) : 0;
+		if (moved != 0)
+			return moved;
+		if (r->gap_due)
+			continue;
+		int found = log_cursor_next(&r->at, frame, err);
+		if (found >= 0 && found != LOG_FOUND)
+			moved = move_on(r, frame, &found, err);
+		if (found < 0 || moved != 0)
+			return found < 0 ? -1 : moved;
+		if (found != LOG_FOUND)
+			continue;
+		r->ended = frame->stream == LOG_END;
+		if (frame->seq > r->since)
+			return 0;
+		if (r->ended)
+			return 1;
+	}
+}
+
+enum log_read log_reader_next(struct log_reader *r, struct log_frame *ret, struct error *err)
+{
+	bool drained = false;
+
+	while (!r->ended) {
+		int stepped = step(r, ret, err);
+		if (stepped < 0)
+			return LOG_READ_ERROR;
+		if (stepped == 0) {
+			r->since = ret->seq;
+			return LOG_READ_FRAME;
+		}
+		if (drained && !r->ended)
+			return LOG_READ_NOTHING;
+		drain(r);
+		drained = true;
+	}
+	return LOG_READ_END;
+}

@@ -1,0 +1,17 @@
+/* Names of a log's segments in RUN/log/ (container-driver.md §11.3). */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum { LOG_SEGMENT_NAME_SIZE = 25 };
+
+/* "%020u.seg" */
+void log_segment_name(uint64_t first_seq, char out[LOG_SEGMENT_NAME_SIZE]);
+/* False for any other name, and for 0. */
+bool log_segment_from_name(const char *name, uint64_t *ret_first_seq);
+/* First numbers of all segments in the directory, ascending; caller frees *ret. `io` error. */
+must_check int log_segment_list(int dir, uint64_t **ret, size_t *ret_n, struct error *err);
