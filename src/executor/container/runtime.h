@@ -21,3 +21,5 @@ struct runtime {
 };
 #define RUNTIME_INIT ((struct runtime){0})
 void runtime_done(struct runtime *r);
+/* For people: podman (rootless), podman, docker; <none> for NULL (§4.1). */
+const char *runtime_text(const struct runtime *r);
