@@ -1,0 +1,188 @@
+/*
+ * The effects of detect.h: looks at files, and asks programs that were found safe.
+ */
+#include "executor/container/detect.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "executor/container/environment.h"
+#include "executor/container/failure.h"
+#include "sys/env.h"
+#include "sys/file.h"
+#include "sys/spawn.h"
+
+enum { OUTPUT_BYTES_MAX = 4096, CLIENT_VARIABLES_MAX = 64 };
+
+/* Owner and mode of every directory above the file, from `/` down. */
+static bool gather_dirs(struct detect_file *f)
+{
+	struct stat st;
+
+	for (const char *slash = strchr(f->path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		size_t n = (size_t)(slash - f->path);
+		auto_free char *dir = mem_strndup(f->path, n ? n : 1);
+		if (f->n_dirs == DETECT_DIRS_MAX || stat(dir, &st) < 0)
+			return false;
+		f->dirs[f->n_dirs++] = (struct detect_dir){st.st_uid, st.st_mode};
+	}
+	return true;
+}
+
+/*
+ * Looks at what a path leads to. The resolved path is kept: none of its components is a link, so
+ * that the directories judged are all there are.
+ */
+static bool look_at(const char *path, struct detect_file *ret)
+{
+	AUTO(detect_file) f = {.path = file_resolve(path)};
+	struct stat st;
+
+	if (!f.path || stat(f.path, &st) < 0 || !gather_dirs(&f))
+		return false;
+	f.owner_uid = st.st_uid;
+	f.mode = st.st_mode;
+	f.regular = S_ISREG(st.st_mode);
+	f.executable = faccessat(AT_FDCWD, f.path, X_OK, AT_EACCESS) == 0;
+	*ret = f;
+	f.path = NULL;
+	return true;
+}
+
+/* As execvp would: the first program; what is no program is taken only when there is none. */
+static bool find_on_path(const char *name, struct detect_file *ret)
+{
+	auto_free char *path = environment_path(env_get("PATH"));
+	struct text rest = text_of(path), dir;
+	AUTO(detect_file) second_best = {0};
+
+	while (text_split(&rest, ':', &dir)) {
+		auto_free char *file = mem_printf("%.*s/%s", (int)dir.len, dir.p, name);
+		AUTO(detect_file) f = {0};
+		if (!look_at(file, &f))
+			continue;
+		struct detect_file *to = f.regular && f.executable ? ret : &second_best;
+		if (!to->path) {
+			*to = f;
+			f.path = NULL;
+		}
+		if (to == ret)
+			return true;
+	}
+	if (!second_best.path)
+		return false;
+	*ret = second_best;
+	second_best.path = NULL;
+	return true;
+}
+
+static bool find(void *data, const char *key, struct detect_file *ret)
+{
+	(void)data;
+	return key[0] == '/' ? look_at(key, ret) : find_on_path(key, ret);
+}
+
+/* A short question to a client: PATH WORDS…, trimmed answer in ret. Its failure is an error. */
+struct question {
+	enum engine engine;
+	const char *path;
+	const char *words[4];
+	const struct strv *env; /* beside the client's own (§4.3) */
+};
+
+static int fail(const struct question *q, const struct captured *answer, struct error *err)
+{
+	AUTO(str) words = STR_INIT(FAILURE_QUOTE_BYTES_MAX * 4);
+
+	if (answer->timed_out)
+		return error_set(err, ERROR_ENGINE_TIMEOUT, "%s %s did not answer within %d s",
+			q->path, q->words[0], DETECT_TIMEOUT_MS / 1000);
+	failure_quote(&words, &answer->err, &answer->out);
+	return error_set(err, ERROR_ENGINE_FAILED, "%s %s failed: %s", q->path, q->words[0],
+		str_text(&words));
+}
+
+static int ask(const struct question *q, struct str *ret, struct error *err)
+{
+	AUTO(strv) argv = STRV_INIT(ARRAY_SIZE(q->words) + 1);
+	AUTO(strv) env = STRV_INIT(CLIENT_VARIABLES_MAX);
+	AUTO(captured) answer = {.status = 0};
+	const struct capture how = {.stdout_max = OUTPUT_BYTES_MAX,
+		.stderr_max = OUTPUT_BYTES_MAX,
+		.timeout_ms = DETECT_TIMEOUT_MS,
+		.cancel_fd = -1};
+
+	strv_add(&argv, engine_text(q->engine));
+	for (size_t i = 0; i < ARRAY_SIZE(q->words) && q->words[i]; i++)
+		strv_add(&argv, q->words[i]);
+	environment_client(q->engine, environ, NULL, NULL, &env);
+	if (q->env)
+		strv_add_all(&env, q->env);
+	const struct spawn s = {.path = q->path, .argv = argv.v, .env = env.v, .new_session = true};
+	if (spawn_capture(&s, &how, &answer, err) < 0)
+		return -1;
+	if (answer.timed_out || !WIFEXITED(answer.status) || WEXITSTATUS(answer.status) != 0)
+		return fail(q, &answer, err);
+	struct text out = text_trim((struct text){str_text(&answer.out), answer.out.len});
+	str_add(ret, out.p, out.len);
+	return 0;
+}
+
+static int version(
+	void *data, enum engine engine, const char *path, struct str *ret, struct error *err)
+{
+	const struct question q = {.engine = engine, .path = path, .words = {"--version"}};
+
+	(void)data;
+	int r = ask(&q, ret, err);
+	if (r < 0 && error_is(err, ERROR_ENGINE_FAILED))
+		err->code = ERROR_RUNTIME_UNSUPPORTED;
+	return r;
+}
+
+int runtime_detect(const char *configured, struct runtime *ret, struct error *err)
+{
+	const struct detect_probe probe = {find, version, NULL};
+
+	return detect_decide(configured, geteuid(), &probe, ret, err);
+}
+
+/*
+ * The user's context is what is asked for, so this one call sees the user's own configuration of
+ * docker instead of the private one.
+ */
+static int context_endpoint(const struct runtime *r, struct str *ret, struct error *err)
+{
+	static const char *const names[] = {"DOCKER_CONFIG", "DOCKER_CONTEXT"};
+	AUTO(strv) env = STRV_INIT(ARRAY_SIZE(names));
+	const struct question q = {.engine = ENGINE_DOCKER,
+		.path = r->path,
+		.words = {"context", "inspect", "--format={{.Endpoints.docker.Host}}"},
+		.env = &env};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (env_get(names[i]))
+			strv_addf(&env, "%s=%s", names[i], env_get(names[i]));
+	return ask(&q, ret, err);
+}
+
+int runtime_resolve_endpoint(struct runtime *runtime, struct error *err)
+{
+	AUTO(str) endpoint = STR_INIT(OUTPUT_BYTES_MAX);
+	const char *host = env_get("DOCKER_HOST");
+
+	if (runtime->engine != ENGINE_DOCKER || runtime->endpoint)
+		return 0;
+	if (host)
+		str_add_text(&endpoint, host);
+	else if (context_endpoint(runtime, &endpoint, err) < 0)
+		return -1;
+	if (detect_check_endpoint(text_of(str_text(&endpoint)), err) < 0)
+		return -1;
+	runtime->endpoint = str_take(&endpoint);
+	return 0;
+}
