@@ -1,0 +1,78 @@
+#include "executor/container/capabilities.h"
+
+#include "base/enum-text.h"
+#include "base/json.h"
+#include "executor/container/validate.h"
+
+static const char *const reasons[] = {
+	[INTERFACES_POSSIBLE] = "",
+	[INTERFACES_RUNTIME] = "runtime",
+	[INTERFACES_IP] = "ip",
+	[INTERFACES_NSENTER] = "nsenter",
+	[INTERFACES_ROOT] = "root",
+};
+static_assert(ARRAY_SIZE(reasons) == INTERFACES_REASON_COUNT, "a text for every reason");
+
+const char *capabilities_reason_text(enum capabilities_reason r)
+{
+	assert((size_t)r < INTERFACES_REASON_COUNT);
+	return reasons[r];
+}
+
+bool capabilities_limits(const struct runtime *runtime, int cgroup_version, bool delegated)
+{
+	return !runtime->rootless || (cgroup_version == 2 && delegated);
+}
+
+static enum capabilities_reason judge_interfaces(
+	bool kernel_isolated, const struct capability_facts *facts)
+{
+	if (kernel_isolated)
+		return INTERFACES_RUNTIME;
+	if (!facts->ip)
+		return INTERFACES_IP;
+	if (!facts->nsenter)
+		return INTERFACES_NSENTER;
+	return facts->euid == 0 ? INTERFACES_POSSIBLE : INTERFACES_ROOT;
+}
+
+struct container_capabilities capabilities_of(const struct container_options *options,
+	const struct runtime *runtime, const struct capability_facts *facts)
+{
+	struct oci_class class = oci_class_of(text_of(options->oci_runtime));
+	bool isolated = oci_class_kernel_isolated(class);
+
+	return (struct container_capabilities){
+		.virtualized = class.virtualized,
+		.kernel_isolated = isolated,
+		.resource_limits =
+			capabilities_limits(runtime, facts->cgroup_version, facts->delegated),
+		.network_egress = !text_is(text_of(options->network), "none"),
+		.gated = !isolated,
+		.devices = !isolated,
+		.interfaces = judge_interfaces(isolated, facts),
+	};
+}
+
+static const char *const always[] = {"stream", "signal", "attach", "revocation",
+	"shares_host_filesystem", "image_override", "sandbox_build", "sandbox_mounts",
+	"host_mounts", "secret_files"};
+static const char *const never[] = {"workspace_provisioning", "secret_files_from_host_path"};
+
+json_t *capabilities_to_json(const struct container_capabilities *c)
+{
+	bool possible = c->interfaces == INTERFACES_POSSIBLE;
+	json_t *o = json_pack("{s:s, s:b, s:b, s:b, s:b, s:s, s:s, s:b, s:b, s:b, s:b, s:o}",
+		"isolation", c->virtualized ? "vm" : "container", "virtualized", c->virtualized,
+		"kernel_isolated", c->kernel_isolated, "resource_limits", c->resource_limits,
+		"pids_limit", c->resource_limits, "disk_enforcement", "sampled", "network_off",
+		"enforced", "network_egress", c->network_egress, "gated", c->gated, "devices",
+		c->devices, "interfaces", possible, "interfaces_reason",
+		json_from_string(possible ? NULL : capabilities_reason_text(c->interfaces)));
+
+	for (size_t i = 0; i < ARRAY_SIZE(always); i++)
+		json_object_set_new(o, always[i], json_true());
+	for (size_t i = 0; i < ARRAY_SIZE(never); i++)
+		json_object_set_new(o, never[i], json_false());
+	return o;
+}
