@@ -64,7 +64,7 @@ static size_t index_of(const struct schema *s, const char *name)
 	for (size_t i = 0; i < s->n; i++)
 		if (strcmp(s->keys[i].name, name) == 0)
 			return i;
-	assert(!"a rule names a key that the table does not have");
+	assert(false && "a rule names a key that the table does not have");
 	return 0;
 }
 

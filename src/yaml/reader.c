@@ -188,7 +188,7 @@ static void place(struct reader *r, struct node *n, bool anchor, bool tag)
 		fault(r, n, is_key, PROBLEM_ALIAS, "aliases are not taken");
 	if (is_key)
 		judge_key(r, n);
-	if (pending && parent->kind == NODE_MAPPING)
+	if (parent && parent->kind == NODE_MAPPING)
 		*pending = is_key ? n : NULL;
 }
 

@@ -43,9 +43,8 @@ extern const struct case_kind
 	case_placement_kinds[]; /* sandbox: limits render limits_config runtime place gate */
 extern const struct case_kind case_image_kinds[]; /* image: parse pin */
 extern const struct case_kind
-	case_validate_kinds[]; /* container: validate, those of names, options */
-extern const struct case_kind
-	case_argv_kinds[]; /* container: detect env argv mounts failures … */
+	case_validate_kinds[];                   /* container: validate, those of names, options */
+extern const struct case_kind case_argv_kinds[]; /* container: detect env argv mounts failures … */
 extern const struct case_kind
 	case_run_kinds[]; /* container: log redact classify reap lifecycle attach … */
 extern const struct case_kind case_guest_kinds[]; /* container: guest_* */

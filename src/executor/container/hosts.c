@@ -59,7 +59,7 @@ void hosts_file(
 	str_add_text(out, "::1\tlocalhost ip6-localhost ip6-loopback\n");
 	for (size_t i = 0; i < n_add_hosts; i++) {
 		auto_error struct error ignored = ERROR_INIT;
-		struct hosts_entry e;
+		struct hosts_entry e = {0};
 		char address[INET6_ADDRSTRLEN];
 
 		if (hosts_entry_parse(add_hosts[i], &e, &ignored) < 0)
