@@ -29,10 +29,10 @@ int init_socket_send(int socket, const struct init_message *m, const int *fds)
 	}
 	if (n > 0) {
 		header.msg_control = control.bytes;
-		header.msg_controllen = CMSG_SPACE(n * sizeof(int));
+		header.msg_controllen = (socklen_t)CMSG_SPACE(n * sizeof(int));
 		control.head.cmsg_level = SOL_SOCKET;
 		control.head.cmsg_type = SCM_RIGHTS;
-		control.head.cmsg_len = CMSG_LEN(n * sizeof(int));
+		control.head.cmsg_len = (socklen_t)CMSG_LEN(n * sizeof(int));
 		memcpy(CMSG_DATA(&control.head), fds, n * sizeof(int));
 	}
 	ssize_t sent;
