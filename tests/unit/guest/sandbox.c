@@ -2,6 +2,7 @@
 
 #include "unit/unit.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <grp.h>
 #include <poll.h>
@@ -119,7 +120,7 @@ void sandbox_start(struct sandbox *s, const char *const *argv, bool listening)
 	s->init = (pid_t)pid;
 }
 
-static bool readable(int fd)
+bool sandbox_readable(int fd)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 
@@ -128,7 +129,7 @@ static bool readable(int fd)
 
 void sandbox_accept(struct sandbox *s, enum init_phase phase)
 {
-	assert_true(readable(s->listener));
+	assert_true(sandbox_readable(s->listener));
 	s->shim = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
 	assert_true(s->shim >= 0);
 	stop_listening(s);
@@ -162,7 +163,7 @@ void sandbox_signal(struct sandbox *s, uint32_t signal)
 
 const struct init_message *sandbox_expect(struct sandbox *s, enum init_type type)
 {
-	assert_true(readable(s->shim));
+	assert_true(sandbox_readable(s->shim));
 	assert_int_equal(
 		init_socket_receive(s->shim, INIT_FROM_GUEST, &s->packet), INIT_RECEIVED_MESSAGE);
 	assert_string_equal(init_type_text(s->packet.message.type), init_type_text(type));
@@ -171,7 +172,7 @@ const struct init_message *sandbox_expect(struct sandbox *s, enum init_type type
 
 bool sandbox_lost(struct sandbox *s)
 {
-	assert_true(readable(s->shim));
+	assert_true(sandbox_readable(s->shim));
 	return init_socket_receive(s->shim, INIT_FROM_GUEST, &s->packet) == INIT_RECEIVED_END;
 }
 
@@ -182,7 +183,7 @@ void sandbox_expect_output(struct sandbox *s, const char *text)
 
 	got[0] = '\0';
 	while (!strstr(got, text)) {
-		if (!readable(s->output))
+		if (!sandbox_readable(s->output))
 			fail_msg("expected \"%s\", got \"%s\"", text, got);
 		ssize_t n = read(s->output, got + len, sizeof(got) - len - 1);
 		assert_true(n > 0);
@@ -191,18 +192,18 @@ void sandbox_expect_output(struct sandbox *s, const char *text)
 	}
 }
 
-void sandbox_read_all(int fd, char *out, size_t size)
+unsigned sandbox_processes(const struct sandbox *s)
 {
-	size_t len = 0;
-	ssize_t n = 1;
+	char path[64];
+	unsigned n = 0;
 
-	while (n > 0 && len < size - 1) {
-		assert_true(readable(fd));
-		n = read(fd, out + len, size - 1 - len);
-		len += n > 0 ? (size_t)n : 0;
-	}
-	out[len] = '\0';
-	close(fd);
+	snprintf(path, sizeof(path), "/proc/%d/root/proc", s->init);
+	DIR *d = opendir(path);
+	assert_non_null(d);
+	for (struct dirent *e; (e = readdir(d));)
+		n += e->d_name[0] >= '1' && e->d_name[0] <= '9';
+	closedir(d);
+	return n;
 }
 
 int sandbox_wait(struct sandbox *s)
@@ -210,7 +211,7 @@ int sandbox_wait(struct sandbox *s)
 	int pidfd = (int)syscall(SYS_pidfd_open, s->init, 0), status;
 
 	assert_true(pidfd >= 0);
-	if (!readable(pidfd))
+	if (!sandbox_readable(pidfd))
 		fail_msg("the init does not end");
 	close(pidfd);
 	assert_int_equal(waitpid(s->init, &status, 0), s->init);

@@ -41,8 +41,10 @@ const struct init_message *sandbox_expect(struct sandbox *s, enum init_type type
 bool sandbox_lost(struct sandbox *s);
 /* Reads the output until it holds `text`. */
 void sandbox_expect_output(struct sandbox *s, const char *text);
-/* Everything that a descriptor gives until its end, at most size - 1 bytes; closes it. */
-void sandbox_read_all(int fd, char *out, size_t size);
+/* True when there is something to read, or the end, within SANDBOX_WAIT_MS. */
+bool sandbox_readable(int fd);
+/* How many processes live in the sandbox, the init too. */
+unsigned sandbox_processes(const struct sandbox *s);
 /* Waits for the end of the init; its exit status, or 128 + the signal. */
 int sandbox_wait(struct sandbox *s);
 /* The workload's first process, as the test sees it. */
