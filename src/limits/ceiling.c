@@ -1,9 +1,7 @@
 #include "limits/ceiling.h"
 
 #include "base/enum-text.h"
-#include "base/num.h"
-
-enum { TEXT_MAX = 32 };
+#include "schema/value.h"
 
 static const char *const names[] = {
 	[CEILING_FLEET] = "fleet",
@@ -12,31 +10,20 @@ static const char *const names[] = {
 };
 ENUM_TEXT(ceiling, names, CEILING_COUNT)
 
-typedef enum num_result parse_fn(struct text t, uint64_t max, uint64_t *ret);
+typedef enum problem_code parse_fn(struct text t, uint64_t max, uint64_t *ret);
 
 static const struct bound {
 	uint64_t minimum;
 	uint64_t maximum;
 	parse_fn *parse;
-	const char *malformed; /* code of text that is not of the grammar */
 	const char *allowed;
 } bounds[] = {
-	[RESOURCE_CPU] = {1, 1024000, num_parse_millis, "not_a_number", "0 to 1024 cores"},
-	[RESOURCE_MEMORY] = {64, 1 << 20, num_parse_size_mb, "not_a_size", "0, or 64m to 1t"},
-	[RESOURCE_DISK] = {64, 1 << 20, num_parse_size_mb, "not_a_size", "0, or 64m to 1t"},
-	[RESOURCE_PIDS] = {1, 65536, num_parse, "not_a_number", "0 to 65536 processes"},
+	[RESOURCE_CPU] = {1, CEILING_CPU_MAX, value_cpu, "0 to 1024 cores"},
+	[RESOURCE_MEMORY] = {CEILING_MB_MIN, CEILING_MB_MAX, value_size, "0, or 64m to 1t"},
+	[RESOURCE_DISK] = {CEILING_MB_MIN, CEILING_MB_MAX, value_size, "0, or 64m to 1t"},
+	[RESOURCE_PIDS] = {1, CEILING_PIDS_MAX, value_integer, "0 to 65536 processes"},
 };
 static_assert(ARRAY_SIZE(bounds) == RESOURCE_COUNT, "bounds for every resource");
-
-uint64_t ceiling_minimum(enum resource r)
-{
-	return bounds[r].minimum;
-}
-
-uint64_t ceiling_maximum(enum resource r)
-{
-	return bounds[r].maximum;
-}
 
 int ceiling_check(const struct limits *l, const char *what, struct error *err)
 {
@@ -52,36 +39,20 @@ int ceiling_check(const struct limits *l, const char *what, struct error *err)
 	return 0;
 }
 
-static const char *fault_of(enum resource r, struct text t, uint64_t *ret)
-{
-	if (t.len > TEXT_MAX)
-		return "too_long";
-	switch (bounds[r].parse(t, bounds[r].maximum, ret)) {
-	case NUM_OK:
-		return *ret > 0 && *ret < bounds[r].minimum ? "below_minimum" : NULL;
-	case NUM_EMPTY:
-		return "empty";
-	case NUM_NEGATIVE:
-		return "negative";
-	case NUM_TOO_LARGE:
-		return "too_large";
-	case NUM_MALFORMED:
-		break;
-	}
-	return bounds[r].malformed;
-}
-
 int ceiling_parse(enum resource r, struct text value, uint64_t *ret, struct error *err)
 {
 	uint64_t parsed = 0;
-	const char *fault = fault_of(r, text_trim(value), &parsed);
+	enum problem_code fault = bounds[r].parse(value, bounds[r].maximum, &parsed);
 
-	if (!fault) {
+	if (fault == PROBLEM_NONE && parsed > 0 && parsed < bounds[r].minimum)
+		fault = PROBLEM_BELOW_MINIMUM;
+	if (fault == PROBLEM_NONE) {
 		*ret = parsed;
 		return 0;
 	}
+	const char *code = problem_code_text(fault);
 	error_set(err, ERROR_LIMITS_CONFIGURATION, "%s ceiling %s: %s", resource_text(r),
-		quoted(value), fault);
-	error_add_detail(err, "rule", json_string(fault));
+		quoted(value), code);
+	error_add_detail(err, "rule", json_string(code));
 	return error_set_remedy(err, "%s", bounds[r].allowed);
 }

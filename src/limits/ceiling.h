@@ -13,9 +13,13 @@ enum ceiling { CEILING_FLEET, CEILING_EXECUTOR, CEILING_PROJECT, CEILING_COUNT }
 const char *ceiling_text(enum ceiling c);
 int ceiling_from_text(struct text t);
 
-/* What a ceiling of this resource may be besides 0: 64 MB-1 TiB, up to 1,024 cores, … */
-uint64_t ceiling_minimum(enum resource r);
-uint64_t ceiling_maximum(enum resource r);
+/* What a ceiling may be besides 0: everything up to the maximum, sizes from the minimum on. */
+enum {
+	CEILING_CPU_MAX = 1024000,
+	CEILING_MB_MIN = 64,
+	CEILING_MB_MAX = 1 << 20,
+	CEILING_PIDS_MAX = 65536,
+};
 
 /*
  * Judges a ceiling that was stored or is about to be: 0, or -1 limits_configuration, naming `what`
