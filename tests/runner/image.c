@@ -1,6 +1,7 @@
 #include "runner/case.h"
 
 #include "base/mem.h"
+#include "image/identity.h"
 #include "image/reference.h"
 
 static json_t *error_answer(const struct error *err)
@@ -38,6 +39,43 @@ static void run_parse(json_t *c, struct case_result *r)
 			(int)ref.qualified, "canonical", canonical));
 }
 
-static const char *const parse_fields[] = {"ref", "ref_b64", NULL};
+static json_t *identity_json(const struct image_identity *i)
+{
+	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:b}", "run", i->run, "image", i->image,
+		"digest", i->digest, "id", i->id, "reproducible", (int)i->reproducible);
 
-const struct case_kind case_image_kinds[] = {{"parse", parse_fields, run_parse}, {0}};
+	if (i->n_candidates > 0) {
+		json_t *list = json_array();
+		for (size_t k = 0; k < i->n_candidates; k++)
+			json_array_append_new(list, json_string(i->candidates[k]));
+		json_object_set_new(o, "candidates", list);
+	}
+	if (i->warning)
+		json_object_set_new(o, "warning", json_string(i->warning));
+	return o;
+}
+
+static void run_pin(json_t *c, struct case_result *r)
+{
+	auto_error struct error err = ERROR_INIT;
+	enum image_store store = text_is(json_get_text(c, "engine"), "docker") ? IMAGE_STORE_DOCKER
+									       : IMAGE_STORE_PODMAN;
+	struct image_reference ref;
+	struct image_identity identity;
+
+	if (image_reference_parse(json_get_text(c, "ref"), &ref, &err) < 0 ||
+		image_identity_choose(store, &ref, json_object_get(c, "inspect"), &identity, &err) <
+			0)
+		case_subset(r, c, error_answer(&err));
+	else
+		case_subset(r, c, identity_json(&identity));
+}
+
+static const char *const parse_fields[] = {"ref", "ref_b64", NULL};
+static const char *const pin_fields[] = {"engine", "ref", "inspect", NULL};
+
+const struct case_kind case_image_kinds[] = {
+	{"parse", parse_fields, run_parse},
+	{"pin", pin_fields, run_pin},
+	{0},
+};
