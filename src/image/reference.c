@@ -40,12 +40,12 @@ static struct text between(const char *from, const char *to)
 
 static const char *find_byte(struct text t, char c)
 {
-	return t.len ? memchr(t.p, c, t.len) : NULL;
+	return t.p ? memchr(t.p, c, t.len) : NULL;
 }
 
 static const char *find_last(struct text t, char c)
 {
-	return t.len ? memrchr(t.p, c, t.len) : NULL;
+	return t.p ? memrchr(t.p, c, t.len) : NULL;
 }
 
 static int check_bytes(struct text t, struct error *err)
