@@ -18,7 +18,7 @@
 
 #define ROOT "/mnt"
 
-enum { ARGV_MAX = 16, COPY_BYTES = 65536, OUTPUT_MAX = 65536 };
+enum { ARGV_MAX = 16, COPY_BYTES = 65536, OUTPUT_MAX = 65536, EXIT_NO_SANDBOX = 200 };
 
 static const char *const environment[] = {"PATH=/nowhere:/usr/bin", "SECRET=hush", NULL};
 
@@ -66,12 +66,13 @@ bool sandbox_prepare(const char *guest)
 	assert_int_equal(mount("devpts", ROOT "/dev/pts", "devpts", 0, "ptmxmode=0666"), 0);
 	copy(guest, ROOT "/run/cloop/init");
 	copy(guest, ROOT "/run/cloop/init-standalone");
+	copy(guest, ROOT "/run/cloop/cloop");
 	return true;
 }
 
-static _Noreturn void become_init(const char *const *argv)
+static _Noreturn void become(const char *program, const char *const *argv)
 {
-	const char *words[ARGV_MAX] = {"/run/cloop/init"};
+	const char *words[ARGV_MAX] = {program};
 
 	for (size_t i = 0; argv[i] && i + 2 < ARGV_MAX; i++)
 		words[i + 1] = argv[i];
@@ -79,9 +80,9 @@ static _Noreturn void become_init(const char *const *argv)
 		mount("proc", "/proc", "proc", 0, NULL) < 0 || setgroups(0, NULL) < 0 ||
 		setgid(SANDBOX_UID) < 0 || setuid(SANDBOX_UID) < 0 ||
 		prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) /* a test that fails leaves nothing behind */
-		_exit(200);
+		_exit(EXIT_NO_SANDBOX);
 	execve(words[0], (char *const *)(uintptr_t)words, (char *const *)(uintptr_t)environment);
-	_exit(201);
+	_exit(EXIT_NO_SANDBOX);
 }
 
 void sandbox_listen(struct sandbox *s)
@@ -103,7 +104,20 @@ static void stop_listening(struct sandbox *s)
 	unlink(ROOT INIT_SOCKET_PATH);
 }
 
-void sandbox_start(struct sandbox *s, const char *const *argv, bool listening)
+static void start(struct sandbox *s, const char *program, const char *const *argv, bool on_output)
+{
+	long pid = syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, 0, 0, 0, 0);
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		if (on_output && (dup2(s->give, 1) < 0 || dup2(s->give, 2) < 0))
+			_exit(EXIT_NO_SANDBOX);
+		become(program, argv);
+	}
+	s->init = (pid_t)pid;
+}
+
+static void begin(struct sandbox *s)
 {
 	int ends[2];
 
@@ -111,13 +125,20 @@ void sandbox_start(struct sandbox *s, const char *const *argv, bool listening)
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	s->output = ends[0];
 	s->give = ends[1];
+}
+
+void sandbox_start(struct sandbox *s, const char *const *argv, bool listening)
+{
+	begin(s);
 	if (listening)
 		sandbox_listen(s);
-	long pid = syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, 0, 0, 0, 0);
-	assert_true(pid >= 0);
-	if (pid == 0)
-		become_init(argv);
-	s->init = (pid_t)pid;
+	start(s, "/run/cloop/init", argv, false);
+}
+
+void sandbox_start_as(struct sandbox *s, const char *program, const char *const *argv)
+{
+	begin(s);
+	start(s, program, argv, true);
 }
 
 bool sandbox_readable(int fd)

@@ -26,6 +26,8 @@ bool sandbox_prepare(const char *guest);
 
 /* Starts /run/cloop/init with argv (its words after the name). `listening`: with the socket. */
 void sandbox_start(struct sandbox *s, const char *const *argv, bool listening);
+/* Another name of the same file (init-standalone, cloop), on the test's output as its stdio. */
+void sandbox_start_as(struct sandbox *s, const char *program, const char *const *argv);
 /* The socket, made when it was not there at the start. */
 void sandbox_listen(struct sandbox *s);
 /* Takes the next connection, and its hello, which has to be of that phase. */
