@@ -85,7 +85,7 @@ static uint64_t amount(json_t *limits, const char *key)
 
 static void read_limits(struct container_request *r, json_t *limits)
 {
-	r->has_limits = limits != NULL;
+	r->has_limits = json_is_object(limits);
 	r->limits = (struct limits){amount(limits, "cpu_millis"), amount(limits, "memory_mb"),
 		amount(limits, "pids"), amount(limits, "disk_mb")};
 }
