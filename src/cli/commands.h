@@ -6,5 +6,6 @@
 extern const struct verb cmd_completion;
 extern const struct verb cmd_generate_man;
 extern const struct verb cmd_help;
+extern const struct verb cmd_image_check;
 extern const struct verb cmd_image_parse;
 extern const struct verb cmd_version;

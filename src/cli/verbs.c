@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 
 const struct verb *const verbs[] = {
+	&cmd_image_check,
 	&cmd_image_parse,
 	&cmd_help,
 	&cmd_completion,
