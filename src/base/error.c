@@ -1,3 +1,4 @@
+#define ERROR_HOME
 #include "base/error.h"
 
 #include <assert.h>

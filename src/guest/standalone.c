@@ -17,7 +17,7 @@ static void show_word(const char *word, char out[WORD_SHOWN_MAX + 1])
 {
 	size_t i = 0;
 
-	for (; word[i] && i < WORD_SHOWN_MAX; i++)
+	for (; i < WORD_SHOWN_MAX && word[i]; i++)
 		out[i] = word[i] >= 0x20 && word[i] < 0x7f ? word[i] : '?';
 	out[i] = '\0';
 }
