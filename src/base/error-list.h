@@ -20,6 +20,8 @@ ERROR(CONFIG_EXISTS, "config_exists", 409, 125,
 	"use --force to replace it")
 ERROR(HOME_UNUSABLE, "home_unusable", 409, 125,
 	"make the directory writable for this user, or choose another with --home DIR")
+ERROR(FILE_EXISTS, "file_exists", 409, 125,
+	"edit it, or remove it first")
 ERROR(EXECUTOR_UNAVAILABLE, "executor_unavailable", 409, 125,
 	"cloop executor test shows what is missing")
 ERROR(NOT_A_PROJECT, "not_a_project", 400, 125,

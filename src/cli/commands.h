@@ -8,4 +8,7 @@ extern const struct verb cmd_generate_man;
 extern const struct verb cmd_help;
 extern const struct verb cmd_image_check;
 extern const struct verb cmd_image_parse;
+extern const struct verb cmd_sandbox_check;
+extern const struct verb cmd_sandbox_init;
+extern const struct verb cmd_sandbox_schema;
 extern const struct verb cmd_version;

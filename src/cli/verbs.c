@@ -6,6 +6,9 @@
 #include "cli/commands.h"
 
 const struct verb *const verbs[] = {
+	&cmd_sandbox_check,
+	&cmd_sandbox_init,
+	&cmd_sandbox_schema,
 	&cmd_image_check,
 	&cmd_image_parse,
 	&cmd_help,

@@ -1,0 +1,184 @@
+"""The public cases of file and reference parsing through the command line: the library and
+`cloop … --json` give one answer."""
+import base64
+import collections
+import json
+import os
+import pathlib
+import socket
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+CLOOP = ROOT / os.environ.get("BUILD", "build") / "src/cli/cloop"
+MAX_SECONDS = 20
+
+
+def cases(path, *kinds):
+    lines = (ROOT / "tests/cases" / path).read_text().splitlines()
+    found = [json.loads(line) for line in lines if line.strip()]
+    return [pytest.param(c, id=c["name"]) for c in found if c["kind"] in kinds and not has_nul(c)]
+
+
+def has_nul(case):
+    """No argument of a program holds NUL."""
+    return b"\0" in reference(case)
+
+
+def reference(case):
+    if "ref_b64" in case:
+        return base64.b64decode(case["ref_b64"])
+    return case.get("ref", "").encode()
+
+
+def cloop(tmp_path, *words):
+    """Exit status and answer, with an empty home and no config."""
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "nobody"), "LC_ALL": "C.UTF-8",
+           "CLOOP_HOME": str(tmp_path / "home"), "CLOOP_CONFIG": str(tmp_path / "absent.yaml")}
+    done = subprocess.run([CLOOP, *words], env=env, capture_output=True, timeout=MAX_SECONDS,
+                          stdin=subprocess.DEVNULL)
+    return done.returncode, json.loads(done.stdout), done.stdout + done.stderr
+
+
+def has_subset(expected, got):
+    if isinstance(expected, dict):
+        return isinstance(got, dict) and all(has_subset(v, got.get(k)) for k, v in expected.items())
+    return type(expected) is type(got) and expected == got
+
+
+def error_matches(expected, got):
+    for key, value in expected.items():
+        if key == "remediation_contains":
+            if value not in got["remediation"]:
+                return False
+        elif got[key] != value:
+            return False
+    return True
+
+
+def check_answer(expect, status, got):
+    assert got["ok"] == expect["ok"], got
+    assert status == (0 if expect["ok"] else 1)
+    assert got["path"] == ".cloop/sandbox.yaml"
+    if "warnings" in expect:
+        count = lambda items: collections.Counter((w["path"], w["code"]) for w in items)
+        assert count(got["warnings"]) == count(expect["warnings"])
+    if not expect["ok"]:
+        assert "spec" not in got
+        check_errors(expect, got["errors"])
+        return
+    assert got["errors"] == []
+    for key in ("present", "requirements", "sha256", "setup_sha256"):
+        if key in expect:
+            assert got[key] == expect[key]
+    assert has_subset(expect.get("spec", {}), got["spec"])
+
+
+def check_errors(expect, got):
+    wanted = expect.get("errors", [])
+    for error in got:
+        assert set(error) >= {"path", "line", "column", "code", "message", "remediation"}
+        assert len(error["message"].encode()) <= 1024
+    if expect.get("exact"):
+        assert len(got) == len(wanted), got
+        assert all(error_matches(w, g) for w, g in zip(wanted, got)), got
+    for w in wanted:
+        assert any(error_matches(w, g) for g in got), (w, got)
+    if "error_count" in expect:
+        assert len(got) == expect["error_count"]
+
+
+def yaml_bytes(case):
+    if "yaml_b64" in case:
+        return base64.b64decode(case["yaml_b64"])
+    if "yaml_parts" in case:
+        return "".join(p if isinstance(p, str) else p["repeat"] * p["times"]
+                       for p in case["yaml_parts"]).encode()
+    return case["yaml"].encode()
+
+
+@pytest.mark.parametrize("case", cases("sandbox/parse.jsonl", "parse"))
+def test_sandbox_check_parse(case, tmp_path):
+    project = tmp_path / "project"
+    (project / ".cloop").mkdir(parents=True)
+    (project / ".cloop/sandbox.yaml").write_bytes(yaml_bytes(case))
+    status, got, _ = cloop(tmp_path, "sandbox", "check", "--json", str(project))
+    check_answer(case["expect"], status, got)
+
+
+def make_entry(entry, place):
+    path = place(entry["path"])
+    kind = entry["type"]
+    if kind == "dir":
+        path.mkdir(parents=True)
+    elif kind == "file":
+        fill = entry.get("fill")
+        data = entry.get("text", "").encode()
+        if fill:
+            byte = fill["byte"]
+            data += (byte.encode() if isinstance(byte, str) else bytes([byte])) * fill["count"]
+        path.write_bytes(data)
+        if "sparse" in entry:
+            os.truncate(path, entry["sparse"])
+    elif kind == "symlink":
+        target = entry["target"]
+        path.symlink_to(place(target) if target.startswith("@out/") else target)
+    elif kind == "hardlink":
+        os.link(place(entry["target"]), path)
+    elif kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "socket":
+        # The address of a socket is short: bind it by a relative name.
+        here = os.getcwd()
+        os.chdir(path.parent)
+        try:
+            socket.socket(socket.AF_UNIX).bind(path.name)
+        finally:
+            os.chdir(here)
+    if "mode" in entry:
+        mode = entry["mode"]
+        path.chmod(int(mode, 8) if isinstance(mode, str) else mode)
+
+
+@pytest.mark.parametrize("case", cases("sandbox/load.jsonl", "load"))
+def test_sandbox_check_load(case, tmp_path):
+    if case.get("skip_if_root") and os.geteuid() == 0:
+        pytest.skip("root reads every file")
+    project, out = tmp_path / "project", tmp_path / "out"
+    project.mkdir()
+    out.mkdir()
+    place = lambda p: out / p[5:] if p.startswith("@out/") else project / p
+    for entry in case["tree"]:
+        make_entry(entry, place)
+    status, got, said = cloop(tmp_path, "sandbox", "check", "--json", str(project))
+    check_answer(case["expect"], status, got)
+    if "must_not_output" in case:
+        assert case["must_not_output"].encode() not in said
+
+
+@pytest.mark.parametrize("case", cases("image/parse.jsonl", "parse"))
+@pytest.mark.parametrize("dashes", [[], ["--"]], ids=["word", "after dashes"])
+def test_image_parse(case, dashes, tmp_path):
+    ref, expect = reference(case), case["expect"]
+    status, got, _ = cloop(tmp_path, "image", "parse", "--json", *dashes, ref)
+    if "error" in expect:
+        assert status == 1 and got["ok"] is False
+        assert got["error"]["code"] == expect["error"]
+        return
+    assert status == 0 and got["ok"] is True
+    assert has_subset(expect, got)
+
+
+@pytest.mark.parametrize("case", cases("image/parse.jsonl", "parse"))
+def test_image_check_without_policy(case, tmp_path):
+    ref, expect = reference(case), case["expect"]
+    status, got, _ = cloop(tmp_path, "image", "check", "--json", "--", ref)
+    assert got["policy_active"] is False and got["needs_signature"] is False
+    if "error" in expect:
+        assert (status, got["allowed"], got["rule"]) == (1, False, "reference-syntax")
+        assert got["detail"] == expect["error"] and got["run_as"] == ""
+        return
+    assert (status, got["allowed"], got["rule"]) == (0, True, "")
+    assert got["needs_pin"] == (expect.get("digest", "") == "")
+    assert got["run_as"]
