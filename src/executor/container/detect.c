@@ -97,11 +97,8 @@ int detect_decide(const char *configured, uid_t euid, const struct detect_probe 
 		check_version(
 			engine, file.path, (struct text){str_text(&version), version.len}, err) < 0)
 		return -1;
-	*ret = (struct runtime){
-		.engine = engine,
-		.path = TAKE_PTR(file.path),
-		.rootless = engine == ENGINE_PODMAN && euid != 0,
-	};
+	*ret = (struct runtime){.engine = engine, .rootless = engine == ENGINE_PODMAN && euid != 0};
+	ret->path = TAKE_PTR(file.path);
 	return 0;
 }
 

@@ -150,18 +150,16 @@ int environment_plan(
 	const struct text *entries, size_t n, struct environment_plan *ret, struct error *err)
 {
 	struct text last[ENVIRONMENT_NAMES_MAX];
-	AUTO(environment_plan)
-	plan = {
-		.entries = STRV_INIT(ENVIRONMENT_NAMES_MAX),
-		.file = STR_INIT((size_t)ENVIRONMENT_NAMES_MAX * ENTRY_BYTES_MAX),
-	};
+	AUTO(environment_plan) plan = {.has_home = false};
 	size_t count = 0;
 
+	plan.entries = STRV_INIT(ENVIRONMENT_NAMES_MAX);
+	plan.file = STR_INIT((size_t)ENVIRONMENT_NAMES_MAX * ENTRY_BYTES_MAX);
 	if (judge_names(entries, n, err) < 0 || last_values(entries, n, last, &count, err) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++) {
 		struct text name = entry_name(last[i]);
-		enum environment_route route;
+		enum environment_route route = ENVIRONMENT_NAME;
 		if (environment_route(name, text_after(last[i], name.len + 1), &route, err) < 0)
 			return -1;
 		plan.in_file[i] = route == ENVIRONMENT_FILE;
