@@ -139,6 +139,10 @@ static int add_ours(const struct mount_plan *plan, struct mount_list *l, struct 
 		str_add_char(&path, '/');
 		str_add_text(&path, name);
 	}
+	if (str_full(&path))
+		return error_set(err, ERROR_PATH_UNSUPPORTED,
+			"mounting %s at %s: the path is too long", quoted(m.source),
+			quoted(m.target));
 	m.source = (struct text){str_text(&path), path.len};
 	return add(plan, l, m, MOUNT_OURS, err);
 }
