@@ -1,7 +1,5 @@
 #include "base/num.h"
 
-#define MAX_UINT64 UINT64_MAX
-
 static bool digits_ok(struct text t)
 {
 	if (t.len == 0 || (t.len > 1 && t.p[0] == '0'))
@@ -12,22 +10,29 @@ static bool digits_ok(struct text t)
 	return true;
 }
 
-/* Digits -> number; saturates at MAX_UINT64. */
-static uint64_t value_of(struct text t)
+/* Digits -> number; false when it does not fit. */
+static bool value_of(struct text t, uint64_t *ret)
 {
-	uint64_t n = 0;
-
+	*ret = 0;
 	for (size_t i = 0; i < t.len; i++)
-		if (__builtin_mul_overflow(n, 10, &n) ||
-			__builtin_add_overflow(n, (uint64_t)(t.p[i] - '0'), &n))
-			return MAX_UINT64;
-	return n;
+		if (__builtin_mul_overflow(*ret, (uint64_t)10, ret) ||
+			__builtin_add_overflow(*ret, (uint64_t)(t.p[i] - '0'), ret))
+			return false;
+	return true;
+}
+
+static enum num_result too_large(uint64_t max, uint64_t *ret)
+{
+	*ret = max;
+	return NUM_TOO_LARGE;
 }
 
 static enum num_result bounded(uint64_t n, uint64_t max, uint64_t *ret)
 {
-	*ret = n > max ? max : n;
-	return n > max ? NUM_TOO_LARGE : NUM_OK;
+	if (n > max)
+		return too_large(max, ret);
+	*ret = n;
+	return NUM_OK;
 }
 
 typedef enum num_result parser(struct text t, uint64_t max, uint64_t *ret);
@@ -41,15 +46,17 @@ static enum num_result refuse(parser *parse, struct text t)
 		return NUM_EMPTY;
 	if (t.p[0] != '-' || t.len == 1 || t.p[1] == '-')
 		return NUM_MALFORMED;
-	enum num_result r = parse(text_after(t, 1), MAX_UINT64, &ignored);
+	enum num_result r = parse(text_after(t, 1), UINT64_MAX, &ignored);
 	return r == NUM_OK || r == NUM_TOO_LARGE ? NUM_NEGATIVE : NUM_MALFORMED;
 }
 
 enum num_result num_parse(struct text t, uint64_t max, uint64_t *ret)
 {
+	uint64_t n;
+
 	if (!digits_ok(t))
 		return refuse(num_parse, t);
-	return bounded(value_of(t), max, ret);
+	return value_of(t, &n) ? bounded(n, max, ret) : too_large(max, ret);
 }
 
 /* Thousandths of ".DIGITS", rounded half up; 0 < fraction gives at least 1 only in the caller. */
@@ -82,9 +89,9 @@ enum num_result num_parse_millis(struct text t, uint64_t max, uint64_t *ret)
 		if (!ascii_digit(fraction.p[i]))
 			return refuse(num_parse_millis, t);
 	uint64_t n;
-	if (__builtin_mul_overflow(value_of(whole), (uint64_t)1000, &n) ||
+	if (!value_of(whole, &n) || __builtin_mul_overflow(n, (uint64_t)1000, &n) ||
 		__builtin_add_overflow(n, fraction_millis(fraction), &n))
-		n = MAX_UINT64;
+		return too_large(max, ret);
 	if (n == 0 && any_nonzero(fraction))
 		n = 1;
 	return bounded(n, max, ret);
@@ -116,13 +123,15 @@ enum num_result num_parse_size_mb(struct text t, uint64_t max, uint64_t *ret)
 
 	if (!digits_ok(digits))
 		return refuse(num_parse_size_mb, t);
-	uint64_t n = value_of(digits);
+	uint64_t n;
+	if (!value_of(digits, &n))
+		return too_large(max, ret);
 	if (shift < 0 || shift == 20)
 		return bounded(n, max, ret);
-	if (shift > 20) {
-		uint64_t factor = (uint64_t)1 << (shift - 20);
-		return bounded(n > MAX_UINT64 / factor ? MAX_UINT64 : n * factor, max, ret);
-	}
+	if (shift > 20)
+		return __builtin_mul_overflow(n, (uint64_t)1 << (shift - 20), &n)
+			       ? too_large(max, ret)
+			       : bounded(n, max, ret);
 	uint64_t per_mb = (uint64_t)1 << (20 - shift);
 	return bounded(n / per_mb + (n % per_mb ? 1 : 0), max, ret);
 }
@@ -147,8 +156,10 @@ enum num_result num_parse_duration_ms(struct text t, uint64_t *ret)
 			factor = units[i].ms;
 	if (factor == 0)
 		return NUM_MALFORMED;
-	uint64_t value = value_of(digits);
-	return bounded(value > year ? MAX_UINT64 : value * factor, year, ret);
+	uint64_t value;
+	if (!value_of(digits, &value) || __builtin_mul_overflow(value, factor, &value))
+		return too_large(year, ret);
+	return bounded(value, year, ret);
 }
 
 /* Reads exactly `width` digits at *t and moves on. */

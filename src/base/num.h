@@ -14,7 +14,7 @@ enum num_result {
 	NUM_EMPTY,     /* nothing there */
 	NUM_MALFORMED, /* not of the grammar */
 	NUM_NEGATIVE,  /* `-` before text that would be valid without it */
-	NUM_TOO_LARGE, /* of the grammar, above `max`; *ret is max */
+	NUM_TOO_LARGE, /* of the grammar, above `max` or 64 bits; *ret is max */
 };
 
 /* `0` or digits without a leading zero. */
