@@ -20,15 +20,17 @@ enum cgroup_controller {
 
 /* Which version holds cpu, memory and pids on this host: 2, 1, or 0 = none found. */
 int cgroup_version(void);
-/* v2 only: the controller is listed in cgroup.controllers of the given user's own group. */
+/*
+ * v2 only: the controller is listed in cgroup.controllers of our user's manager
+ * (user@UID.service), or where there is none of our own group.
+ */
 bool cgroup_delegated(enum cgroup_controller c);
 
 /* Held directory descriptors of one process' groups; the group may vanish, the reads then fail. */
 struct cgroup {
 	int version;                      /* 1 or 2 */
 	int dirs[CGROUP_CONTROLLERS];     /* v2: the same directory for all; -1 = none */
-	char *paths[CGROUP_CONTROLLERS];  /* absolute directory, below the mount point; NULL = none
-					   */
+	char *paths[CGROUP_CONTROLLERS];  /* absolute, at or below the mount point; NULL = none */
 	char *mounts[CGROUP_CONTROLLERS]; /* mount point */
 };
 #define CGROUP_INIT ((struct cgroup){.dirs = {[0 ... CGROUP_CONTROLLERS - 1] = -1}})
@@ -51,6 +53,11 @@ int64_t cgroup_oom_kills(const struct cgroup *g);
 /*
  * A descriptor that becomes ready when the OOM counter may have changed: v1 an eventfd registered
  * through cgroup.event_control (the one write, to a file that exists for it), v2 memory.events
- * opened for EPOLLPRI. -1 when there is none.
+ * opened for EPOLLPRI. -1 when there is none. v1: also ready when the group is removed.
  */
 int cgroup_oom_watch(const struct cgroup *g, bool *ret_priority);
+/*
+ * After each event: the descriptor is quiet until the next. Without it, it stays ready. Read the
+ * counter after, not before, or an event between the two is lost.
+ */
+void cgroup_oom_seen(int fd);
