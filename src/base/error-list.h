@@ -118,6 +118,8 @@ ERROR(ADD_HOST_ADDRESS, "add_host_address", 400, 125,
 	"HOST:ADDRESS with an IPv4 or IPv6 address of one machine")
 ERROR(OPTION_OUT_OF_RANGE, "option_out_of_range", 400, 125,
 	"see cloop.yaml(5) for the range")
+ERROR(OUT_OF_RANGE, "out_of_range", 400, 125,
+	"cloop config show --defaults lists the keys; the reference has their ranges")
 ERROR(OPTION_INVALID, "option_invalid", 400, 125,
 	"see cloop.yaml(5) for the type")
 ERROR(OPTION_UNKNOWN, "option_unknown", 400, 125,
