@@ -1,7 +1,9 @@
-/* Kinds of the sandbox area: limits, render, runtime, place, gate (sandbox-spec.md §10-§13). */
+/* Kinds of the sandbox area: limits, render, limits_config, runtime, place, gate (sandbox-spec.md
+ * §10-§13). */
 #include "runner/case.h"
 
 #include "base/mem.h"
+#include "config/config.h"
 #include "executor/container/validate.h"
 #include "executor/null/null.h"
 #include "executor/gate.h"
@@ -193,6 +195,39 @@ static const char *const limits_fields[] = {
 	"caller", "spec", "defaults", "ceilings", "executor", NULL};
 static const char *const render_fields[] = {"what", "value", NULL};
 
+/* Every wanted error is among the reported ones in the fields it gives. */
+static bool errors_match(json_t *wanted, json_t *got)
+{
+	size_t i, j;
+	json_t *w, *g;
+
+	json_array_foreach(wanted, i, w)
+	{
+		bool found = false;
+		json_array_foreach(got, j, g) found = found || case_has_subset(w, g);
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+static void run_limits_config(json_t *c, struct case_result *r)
+{
+	AUTO(problems) errors = PROBLEMS_INIT(PROBLEMS_ERRORS_MAX);
+	AUTO(problems) warnings = PROBLEMS_INIT(PROBLEMS_WARNINGS_MAX);
+	AUTO(config) config = {0};
+	json_t *expect = json_object_get(c, "expect");
+
+	if (config_parse(json_get_text(c, "yaml"), &config, &errors, &warnings) == 0) {
+		json_t *ceiling = effective_limits_to_json(&config.fleet);
+		case_exact(r, c, json_pack("{s:b, s:o}", "ok", 1, "ceiling", ceiling));
+		return;
+	}
+	r->got = json_pack("{s:b, s:o}", "ok", 0, "errors", problems_to_json(&errors));
+	r->ok = json_is_false(json_object_get(expect, "ok")) &&
+		errors_match(json_object_get(expect, "errors"), json_object_get(r->got, "errors"));
+}
+
 static json_t *gate_answer(int result, bool unproven, const struct error *err)
 {
 	if (result == 0)
@@ -258,6 +293,7 @@ static void run_runtime(json_t *c, struct case_result *r)
 			class.gvisor));
 }
 
+static const char *const limits_config_fields[] = {"yaml", NULL};
 static const char *const runtime_fields[] = {"runtime", NULL};
 static const char *const gate_fields[] = {"policy", "executor", "registered", "yaml", NULL};
 static const char *const place_fields[] = {"policy", "candidates", "require", NULL};
@@ -265,6 +301,7 @@ static const char *const place_fields[] = {"policy", "candidates", "require", NU
 const struct case_kind case_placement_kinds[] = {
 	{"limits", limits_fields, run_limits},
 	{"render", render_fields, run_render},
+	{"limits_config", limits_config_fields, run_limits_config},
 	{"runtime", runtime_fields, run_runtime},
 	{"place", place_fields, run_place},
 	{"gate", gate_fields, run_gate},

@@ -1,0 +1,162 @@
+#include "config/config.h"
+
+#include <assert.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "config/source.h"
+#include "config/values-check.h"
+#include "config/values.h"
+#include "yaml/reader.h"
+
+#define LIMITS_SECTION "executors.limits"
+
+void config_done(struct config *c)
+{
+	free(c->default_id);
+	free(c->min_agent_build);
+	free(c->image_provenance);
+	container_options_done(&c->container);
+	*c = (struct config){0};
+}
+
+void config_report_done(struct config_report *r)
+{
+	problems_done(&r->errors);
+	problems_done(&r->warnings);
+	*r = (struct config_report){0};
+}
+
+/* ---- Text to values ---- */
+
+static void take_values(struct values *v, struct config *c)
+{
+	struct values_executors *e = &v->executors;
+
+	c->default_id = TAKE_PTR(e->default_id);
+	c->allow_host_process = e->allow_host_process;
+	c->min_agent_build = TAKE_PTR(e->min_agent_build);
+	c->orphan_sweep_interval_minutes = e->orphan_sweep_interval_minutes;
+	c->fleet = e->limits;
+	c->image_provenance = TAKE_PTR(e->image_provenance);
+	c->container_enabled = e->container.enabled;
+	c->disk_quota = strcmp(e->container.disk_quota, "auto") == 0;
+	c->derived_image_days = e->container.derived_image_days;
+	c->min_free_disk_mb = v->orchestrator.min_free_disk_mb;
+}
+
+/* Every option passed its own rule; this would find a rule across options that has no row. */
+static void build_options(
+	const struct values *v, struct container_options *ret, struct problems *errors)
+{
+	auto_error struct error err = ERROR_INIT;
+
+	if (values_check_options(&v->executors.container, ret, &err) < 0)
+		problems_add_error(errors, POSITION_NONE, "executors.container", &err);
+}
+
+static void bind(
+	struct text bytes, struct values *v, struct problems *errors, struct problems *warnings)
+{
+	AUTO(tree) tree = TREE_INIT;
+	struct reader_rules rules = {.max_events = READER_CONFIG_EVENTS};
+	struct schema_bind b = {.errors = errors, .warnings = warnings, .tree = &tree};
+
+	if (reader_read(bytes, &rules, errors, &tree) == 0)
+		schema_bind_document(&b, &values_schema, v);
+}
+
+int config_parse(
+	struct text bytes, struct config *ret, struct problems *errors, struct problems *warnings)
+{
+	AUTO(values) values;
+	AUTO(config) c = {0};
+
+	values_init(&values);
+	container_options_init(&c.container);
+	bind(bytes, &values, errors, warnings);
+	if (errors->total == 0)
+		build_options(&values, &c.container, errors);
+	problems_finish(errors);
+	problems_finish(warnings);
+	if (errors->total > 0)
+		return 1;
+	take_values(&values, &c);
+	*ret = c;
+	c = (struct config){0};
+	return 0;
+}
+
+/* ---- Files ---- */
+
+int config_read(
+	const char *path, struct config *ret, struct config_report *ret_report, struct error *err)
+{
+	AUTO(str) bytes = STR_INIT(CONFIG_MAX_BYTES + 1);
+	mode_t mode;
+
+	*ret_report = (struct config_report){.errors = PROBLEMS_INIT(PROBLEMS_ERRORS_MAX),
+		.warnings = PROBLEMS_INIT(PROBLEMS_WARNINGS_MAX)};
+	int found = source_read(path, &bytes, &mode, err);
+	if (found < 0)
+		return -1;
+	ret_report->present = found == 0;
+	return config_parse((struct text){str_text(&bytes), bytes.len}, ret, &ret_report->errors,
+		&ret_report->warnings);
+}
+
+static bool only_limits(const struct problems *errors)
+{
+	for (size_t i = 0; i < errors->n; i++) {
+		struct text path = text_of(errors->v[i].path);
+		if (!text_is(path, LIMITS_SECTION) && !text_starts(path, LIMITS_SECTION "."))
+			return false;
+	}
+	return true;
+}
+
+int config_refuse(const struct problems *errors, const char *path, struct error *err)
+{
+	AUTO(str) summary = STR_INIT(ERROR_TEXT_MAX);
+
+	problems_summary(errors, path, &summary);
+	error_set(err, only_limits(errors) ? ERROR_LIMITS_CONFIGURATION : ERROR_CONFIG_INVALID,
+		"invalid configuration: %s", str_text(&summary));
+	error_set_remedy(err, "%s", errors->v[0].remedy);
+	error_add_detail(err, "path", json_from_string(path));
+	return error_add_detail(err, "errors", problems_to_json(errors));
+}
+
+int config_load(const char *path, struct config *ret, struct error *err)
+{
+	AUTO(config_report) report;
+	int result = config_read(path, ret, &report, err);
+
+	return result <= 0 ? result : config_refuse(&report.errors, path, err);
+}
+
+/* ---- Views ---- */
+
+const char *config_default_executor(const struct config *c)
+{
+	if (c->default_id)
+		return c->default_id;
+	if (!c->container_enabled && c->allow_host_process)
+		return "localprocess";
+	return c->container_enabled && !c->allow_host_process ? c->container.id
+							      : CONTAINER_DEFAULT_ID;
+}
+
+struct check_policy config_policy(const struct config *c)
+{
+	return (struct check_policy){c->allow_host_process, text_of(c->min_agent_build)};
+}
+
+struct registry_settings config_registry_settings(const struct config *c, const char *home)
+{
+	return (struct registry_settings){
+		.home = home,
+		.container = c->container_enabled ? &c->container : NULL,
+		.allow_host_process = c->allow_host_process,
+	};
+}
