@@ -65,7 +65,7 @@ static int compare_targets(const void *a, const void *b)
 
 static void mounts(struct str *out, const struct sandbox_spec *s)
 {
-	const struct spec_mount *sorted[SPEC_MAX_MOUNTS];
+	const struct spec_mount *sorted[SPEC_MAX_MOUNTS] = {NULL};
 
 	for (size_t i = 0; i < s->mounts.n; i++)
 		sorted[i] = spec_mount_at(s, i);

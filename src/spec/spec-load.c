@@ -129,8 +129,9 @@ int spec_load_dir(const char *path, const struct spec_checks *checks, struct spe
 
 	if (project < 0)
 		return error_set_errno(err,
-			errno == ENOENT ? ERROR_NOT_A_PROJECT : ERROR_SANDBOX_FILE_IO, errno,
-			"opening the project directory %s", quoted_string(path));
+			errno == ENOENT || errno == ENOTDIR ? ERROR_NOT_A_PROJECT
+							    : ERROR_SANDBOX_FILE_IO,
+			errno, "opening the project directory %s", quoted_string(path));
 	return spec_load(project, checks, ret, err);
 }
 
