@@ -353,13 +353,14 @@ static void turn(struct gate *g)
 
 int gate_main(char **argv)
 {
-	static struct gate g = {.shim = -1};
+	static struct gate g; /* all zeros: not in the file */
 
 	/* Killing everything is only right where everything is the sandbox. */
 	if (getpid() != 1) {
 		process_complain((const char *[]){"runs only as process 1 of a sandbox", NULL});
 		return EXIT_NO_GATE;
 	}
+	g.shim = -1;
 	g.argv = argv;
 	g.signals = process_prepare();
 	if (g.signals < 0)

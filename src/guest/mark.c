@@ -5,14 +5,16 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
 	PID_LIMIT = 1 << 22, /* the kernel's own maximum */
-	PROC_NAME_MAX = 32,
+	PROC_PATH_MAX = 64,
 	READ_BYTES = 4096,
 	STAT_BYTES = 512,
+	STAT_START = 20, /* blanks between the end of the name and the start time */
 };
 
 /* A bit a process: of the session; not to be judged. Only the pages in use cost memory. */
@@ -41,22 +43,34 @@ static pid_t read_pid(const char *s)
 /* An open file of /proc/NAME; NAME is a pid's digits. */
 static int open_of(const char *name, const char *file)
 {
-	char path[PROC_NAME_MAX * 2] = "/proc/";
+	char path[PROC_PATH_MAX];
 
-	if (strlen(name) + strlen(file) + 2 > PROC_NAME_MAX) {
+	if (snprintf(path, sizeof(path), "/proc/%s/%s", name, file) >= PROC_PATH_MAX) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	size_t len = strlen(path);
-	memcpy(path + len, name, strlen(name));
-	len += strlen(name);
-	path[len++] = '/';
-	memcpy(path + len, file, strlen(file) + 1);
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* The parent, or -1 for a process that has ended (a zombie counts as that). */
-static pid_t parent_of(const char *name)
+struct process {
+	pid_t pid, parent;
+	uint64_t start;
+};
+
+/* The number after `n` blanks; 0 if it is not there. */
+static uint64_t field(const char *s, unsigned n)
+{
+	uint64_t value = 0;
+
+	while (n > 0 && *s)
+		n -= *s++ == ' ';
+	for (; *s >= '0' && *s <= '9'; s++)
+		value = value * 10 + (uint64_t)(*s - '0');
+	return value;
+}
+
+/* False for a process that has ended (a zombie counts as that), and for PID 1. */
+static bool read_process(const char *name, struct process *ret)
 {
 	char text[STAT_BYTES + 1];
 	int fd = open_of(name, "stat");
@@ -65,13 +79,14 @@ static pid_t parent_of(const char *name)
 	if (fd >= 0)
 		close(fd);
 	if (n <= 0)
-		return -1;
+		return false;
 	text[n] = '\0';
 	/* "pid (name) S ppid ..."; the name may hold anything, a bracket too */
 	const char *end = strrchr(text, ')');
 	if (!end || strlen(end) < 5 || end[2] == 'Z' || end[2] == 'X')
-		return -1;
-	return read_pid(end + 4);
+		return false;
+	*ret = (struct process){read_pid(name), read_pid(end + 4), field(end, STAT_START)};
+	return ret->pid > 1;
 }
 
 struct matcher {
@@ -133,30 +148,53 @@ static enum environment judge_environment(const char *name, const char *mark)
 
 struct scan {
 	const char *mark;
+	struct mark_kin *kin;
 	pid_t last;  /* the highest pid seen */
 	bool first;  /* environments are read in the first pass only */
 	bool change; /* a member was found */
 	struct mark_count *count;
 };
 
+static bool is_kin(const struct mark_kin *kin, const struct process *p)
+{
+	for (size_t i = 0; i < kin->n; i++)
+		if (kin->list[i].pid == p->pid && kin->list[i].start == p->start)
+			return true;
+	return false;
+}
+
+static void remember(struct mark_kin *kin, const struct process *p)
+{
+	if (kin->n == MARK_KIN_MAX || is_kin(kin, p))
+		return;
+	kin->list[kin->n].pid = p->pid;
+	kin->list[kin->n++].start = p->start;
+}
+
+static bool has_mark(struct scan *s, const char *name, pid_t pid)
+{
+	enum environment e = judge_environment(name, s->mark);
+
+	if (e == ENVIRONMENT_UNREADABLE)
+		set_bit(dark, pid);
+	s->count->empty += e == ENVIRONMENT_EMPTY;
+	return e == ENVIRONMENT_MARKED;
+}
+
 static void look_at(struct scan *s, const char *name)
 {
-	pid_t pid = read_pid(name), parent = pid > 1 ? parent_of(name) : -1;
+	struct process p;
 
-	if (parent < 0 || has_bit(members, pid))
+	if (!read_process(name, &p) || has_bit(members, p.pid))
 		return;
-	if (pid > s->last)
-		s->last = pid;
-	bool member = has_bit(members, parent);
-	if (s->first && !member) {
-		enum environment e = judge_environment(name, s->mark);
-		member = e == ENVIRONMENT_MARKED;
-		if (e == ENVIRONMENT_UNREADABLE)
-			set_bit(dark, pid);
-		s->count->empty += e == ENVIRONMENT_EMPTY;
-	}
-	if (member) {
-		set_bit(members, pid);
+	if (p.pid > s->last)
+		s->last = p.pid;
+	bool marked = s->first && has_mark(s, name, p.pid);
+	bool kin = !marked && (has_bit(members, p.parent) || is_kin(s->kin, &p));
+	if (kin)
+		remember(s->kin, &p);
+	if (marked || kin) {
+		set_bit(members, p.pid);
 		s->change = true;
 	}
 }
@@ -191,9 +229,10 @@ static void finish(const struct scan *s, int signal)
 	memset(dark, 0, (size_t)s->last / 8 + 1);
 }
 
-void mark_signal(const char mark[MARK_TEXT], pid_t leader, int signal, struct mark_count *ret)
+void mark_signal(const char mark[MARK_TEXT], pid_t leader, struct mark_kin *kin, int signal,
+	struct mark_count *ret)
 {
-	struct scan s = {.mark = mark, .last = leader, .first = true, .count = ret};
+	struct scan s = {.mark = mark, .kin = kin, .last = leader, .first = true, .count = ret};
 
 	*ret = (struct mark_count){0};
 	if (leader > 0)

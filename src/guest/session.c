@@ -1,8 +1,8 @@
 /*
  * A session's processes are those whose environment has its mark, the leader, and all descendants
- * of these (mark.h). While it is closed they are looked at every 50 ms, which costs nothing at any
- * other time. A process in the middle of an exec has no environment for a moment: before such a
- * look counts as "none left" it is repeated, a few times.
+ * of these (mark.h), whose parents may die before them. While it is closed they are looked at every
+ * 50 ms, which costs nothing at any other time. A process in the middle of an exec has no
+ * environment for a moment: before such a look counts as "none left" it is repeated, a few times.
  */
 #include "guest/session.h"
 
@@ -273,7 +273,7 @@ static bool report_closing(struct session *x, uint64_t now, struct session_repor
 	int signal = age >= KILL_AFTER_MS ? SIGKILL : x->hung_up ? 0 : SIGHUP;
 	struct mark_count count;
 
-	mark_signal(x->mark, x->leader, signal, &count);
+	mark_signal(x->mark, x->leader, &x->kin, signal, &count);
 	if (age < GIVE_UP_AFTER_MS && !nothing_left(x, &count)) {
 		x->hung_up = x->hung_up || count.found > 0;
 		x->look_at_ms = now + (count.found > 0 ? LOOK_MS : LOOK_AT_EMPTY_MS);

@@ -37,6 +37,7 @@ struct session {
 	bool silent;  /* its shim is gone: nobody is told */
 	bool hung_up; /* SIGHUP reached somebody */
 	uint64_t closing_since_ms, look_at_ms;
+	struct mark_kin kin;
 	unsigned looks_at_empty; /* looks that were put off for processes without environment */
 };
 

@@ -227,6 +227,26 @@ static void test_close_kills(void **state)
 	sandbox_end(&s);
 }
 
+/* It has no mark, and its parent is gone after the SIGHUP that it ignores. */
+static void test_close_kills_what_lost_its_parent(void **state)
+{
+	struct sandbox s;
+
+	(void)state;
+	running(&s);
+	struct ends e = attach_pipes(&s, 2,
+		SHELL("sh -c 'trap \"\" HUP; echo on; exec env -i sh -c \"sleep 100; true\"' & "
+		      "wait"));
+	expect_started(&s, 2);
+	expect_text(e.out, "on");
+	expect_processes(&s, WORKLOAD_PROCESSES + 3);
+	close_session(&s, 2);
+	expect_ended(&s, 2, SIGHUP);
+	expect_processes(&s, WORKLOAD_PROCESSES);
+	close_ends(e);
+	sandbox_end(&s);
+}
+
 /* Started in the last moment, so that its exec is still under way when its leader ends. */
 static void test_leader_leaves_children(void **state)
 {
@@ -340,6 +360,7 @@ int main(void)
 		cmocka_unit_test(test_terminal),
 		cmocka_unit_test(test_close_hangs_up),
 		cmocka_unit_test(test_close_kills),
+		cmocka_unit_test(test_close_kills_what_lost_its_parent),
 		cmocka_unit_test(test_leader_leaves_children),
 		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_at_most_four),
