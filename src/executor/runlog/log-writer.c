@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "executor/runlog/log-cursor.h"
 #include "executor/runlog/log-segment.h"
+#include "sys/fault.h"
 
 enum { PARTS_MAX = 4, SYNC_AGAIN_NS = 1000000000 };
 
@@ -279,7 +280,8 @@ static bool put(struct log_writer *w, enum log_stream stream, int64_t time_ns,
 	log_frame_encode(&frame, parts, n, header);
 	if (w->tail_dirty)
 		cut_tail(w);
-	if (write_at(w->fd, pieces, n_pieces, newest(w)->file_bytes) < 0) {
+	if (fault_hit("log-write") ||
+		write_at(w->fd, pieces, n_pieces, newest(w)->file_bytes) < 0) {
 		cut_tail(w);
 		return false;
 	}

@@ -129,17 +129,14 @@ uint32_t pattern_trie_add(struct pattern_trie *t, uint32_t node, unsigned char b
 	return child;
 }
 
-bool pattern_trie_finish(struct pattern_trie *t, uint32_t node)
+void pattern_trie_finish(struct pattern_trie *t, uint32_t node)
 {
 	struct trie_node *n = &t->nodes[node];
 
-	if (n->final)
-		return false;
 	n->final = true;
 	t->unlinked = true;
 	if (n->depth > t->longest)
 		t->longest = n->depth;
-	return true;
 }
 
 static void link_node(struct pattern_trie *t, uint32_t node, uint32_t parent)

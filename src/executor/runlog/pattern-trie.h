@@ -41,8 +41,8 @@ void pattern_trie_done(struct pattern_trie *t);
 
 /* Goes down from `node` by a byte, making the node if there is none; start at TRIE_ROOT. */
 uint32_t pattern_trie_add(struct pattern_trie *t, uint32_t node, unsigned char byte);
-/* A pattern ends at `node` (not the root). False: it was known. */
-bool pattern_trie_finish(struct pattern_trie *t, uint32_t node);
+/* A pattern ends at `node`, which is not the root. */
+void pattern_trie_finish(struct pattern_trie *t, uint32_t node);
 /* The child of `node`, or TRIE_ROOT = none. */
 uint32_t pattern_trie_child(const struct pattern_trie *t, uint32_t node, unsigned char byte);
 

@@ -58,13 +58,26 @@ bool redactor_empty(const struct redactor *r)
 
 /* --- patterns of a value --- */
 
-static bool add_plain(struct pattern_trie *t, struct text value)
+/* The text is a pattern already. */
+static bool known(const struct pattern_trie *t, struct text value)
+{
+	uint32_t node = TRIE_ROOT;
+
+	for (size_t i = 0; i < value.len; i++) {
+		node = pattern_trie_child(t, node, (unsigned char)value.p[i]);
+		if (node == TRIE_ROOT)
+			return false;
+	}
+	return t->nodes[node].final;
+}
+
+static void add_plain(struct pattern_trie *t, struct text value)
 {
 	uint32_t node = TRIE_ROOT;
 
 	for (size_t i = 0; i < value.len; i++)
 		node = pattern_trie_add(t, node, (unsigned char)value.p[i]);
-	return pattern_trie_finish(t, node);
+	pattern_trie_finish(t, node);
 }
 
 /* As a terminal shows it: every LF without a CR before it becomes CR LF. */
@@ -110,6 +123,21 @@ static void add_json_form(struct pattern_trie *t, struct text value)
 	pattern_trie_finish(t, node);
 }
 
+/* Counts a value that was not there before. */
+static int count_value(struct redactor *r, size_t size, struct error *err)
+{
+	if (size > REDACT_VALUE_MAX)
+		return error_set(err, ERROR_SECRET_TOO_LARGE,
+			"a secret of %zu bytes cannot be masked in output (at most %d)", size,
+			REDACT_VALUE_MAX);
+	if (r->values_bytes + size > REDACT_VALUES_MAX)
+		return error_set(err, ERROR_SECRETS_TOO_LARGE,
+			"the secrets to mask in output are larger than %d bytes together",
+			REDACT_VALUES_MAX);
+	r->values_bytes += size;
+	return 0;
+}
+
 int redactor_add(struct redactor *r, struct text value, struct error *err)
 {
 	struct text bare = text_trim(value);
@@ -118,16 +146,9 @@ int redactor_add(struct redactor *r, struct text value, struct error *err)
 		return 1;
 	if (bare.len == 0 || text_equal(bare, mark) || text_starts_nocase(bare, "<redacted"))
 		return 0;
-	if (value.len > REDACT_VALUE_MAX)
-		return error_set(err, ERROR_SECRET_TOO_LARGE,
-			"a secret of %zu bytes cannot be masked in output (at most %d)", value.len,
-			REDACT_VALUE_MAX);
-	if (r->values_bytes + value.len > REDACT_VALUES_MAX)
-		return error_set(err, ERROR_SECRETS_TOO_LARGE,
-			"the secrets to mask in output are larger than %d bytes together",
-			REDACT_VALUES_MAX);
-	if (add_plain(&r->trie, bare))
-		r->values_bytes += value.len;
+	if (!known(&r->trie, bare) && count_value(r, value.len, err) < 0)
+		return -1;
+	add_plain(&r->trie, bare);
 	add_terminal_form(&r->trie, bare);
 	if (utf8_valid(bare))
 		add_json_form(&r->trie, bare);

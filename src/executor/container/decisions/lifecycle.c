@@ -81,11 +81,13 @@ static bool selected(const struct revoke_binding *b, const struct revoke_request
 /* Adds the binding to the plan; true: only the end of the container takes it back. */
 static bool plan_binding(const struct revoke_binding *b, bool stage_known, struct revoke_plan *plan)
 {
+	bool wipeable = stage_known && b->dir.len > 0;
+
 	plan->sessions |= text_is(b->kind, "egress");
-	for (size_t i = 0; stage_known && i < b->n_files; i++)
-		strv_addf(&plan->files, "%.*s/%.*s", (int)b->dir.len, b->dir.p ? b->dir.p : "",
+	for (size_t i = 0; wipeable && i < b->n_files; i++)
+		strv_addf(&plan->files, "%.*s/%.*s", (int)b->dir.len, b->dir.p,
 			(int)b->files[i].len, b->files[i].p);
-	return b->n_env_keys > 0 || !kind_revocable(b->kind) || (b->n_files > 0 && !stage_known);
+	return b->n_env_keys > 0 || !kind_revocable(b->kind) || (b->n_files > 0 && !wipeable);
 }
 
 int revoke_decide(const struct revoke_binding *bindings, size_t n,
