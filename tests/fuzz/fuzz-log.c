@@ -1,9 +1,12 @@
 /*
- * The log's decoder on any bytes: what it takes encodes to the very same bytes; a segment that is
- * cut anywhere gives the same frames as far as they go, and no other; JSON of a frame is JSON.
+ * The log's decoder on any bytes, as they are and with mended checksums: what it takes encodes to
+ * the very same bytes; a segment that is cut anywhere gives the same frames as far as they go, and
+ * no other; JSON of a frame is JSON.
  */
 #include <assert.h>
+#include <endian.h>
 #include <stdint.h>
+#include <zlib.h>
 
 #include "base/mem.h"
 #include "base/json.h"
@@ -46,10 +49,35 @@ static size_t decode(struct text segment, size_t size, enum log_found *ret)
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static uint32_t length_at(const char *frame)
 {
-	struct text segment = {(const char *)data, size};
+	uint32_t le;
+
+	memcpy(&le, frame, sizeof(le));
+	return le32toh(le);
+}
+
+/* Gives every frame whose length fits the checksum that it needs. */
+static void mend(char *segment, size_t size)
+{
+	size_t at = LOG_HEADER_SIZE;
+
+	while (at + LOG_FRAME_SIZE <= size) {
+		char *frame = segment + at;
+		uint32_t length = length_at(frame);
+		if (length > size - at - LOG_FRAME_SIZE)
+			return;
+		uLong crc = crc32(0, (const unsigned char *)frame, LOG_FRAME_SIZE - 4);
+		crc = crc32(crc, (const unsigned char *)frame + LOG_FRAME_SIZE, length);
+		uint32_t le = htole32((uint32_t)crc);
+		memcpy(frame + LOG_FRAME_SIZE - 4, &le, sizeof(le));
+		at += LOG_FRAME_SIZE + length;
+	}
+}
+
+static void check(struct text segment)
+{
+	size_t size = segment.len;
 	enum log_found found, cut_found;
 
 	size_t good = decode(segment, size, &found);
@@ -62,5 +90,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(cut_found != LOG_CLEAN || cut_good == cut);
 		assert(cut < good ? cut_found != LOG_CORRUPT : true);
 	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	auto_free char *mended = mem_strndup((const char *)data, size);
+
+	check((struct text){(const char *)data, size});
+	mend(mended, size);
+	check((struct text){mended, size});
 	return 0;
 }

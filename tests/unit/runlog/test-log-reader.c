@@ -1,6 +1,10 @@
 #include "unit/runlog/log-dir.h"
 
 #include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "sys/clock.h"
 
 static bool readable(const struct log_reader *r)
 {
@@ -253,6 +257,77 @@ static void test_foreign_names(void **state)
 	expect_frame(r, 1, LOG_STDOUT, "one");
 }
 
+/* A writer in a process of its own, which writes until it is killed or has written `frames`. */
+static pid_t start_writer(uint64_t frames)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid > 0)
+		return pid;
+	auto_error struct error err = ERROR_INIT;
+	struct log_writer *w = NULL;
+	static char bytes[PAYLOAD];
+	if (log_writer_open(dir, 256 * (uint64_t)MB, 1, &w, &err) < 0)
+		_exit(1);
+	for (uint64_t seq = log_writer_stats(w).last_seq + 1; seq <= frames; seq++) {
+		struct text t = {bytes, seq % 7 ? seq % 100 + 8 : PAYLOAD};
+		memcpy(bytes, &seq, sizeof(seq));
+		if (!log_writer_append(w, LOG_STDOUT, 1, &t, 1))
+			_exit(2);
+	}
+	_exit(log_writer_end(w, 1, &err) < 0 ? 3 : 0);
+}
+
+/* Reads what there is; checks that it is the next. Returns the last answer. */
+static enum log_read check_next(struct log_reader *r, uint64_t *seq)
+{
+	auto_error struct error err = ERROR_INIT;
+	struct log_frame f;
+	enum log_read got;
+
+	while ((got = log_reader_next(r, &f, &err)) == LOG_READ_FRAME) {
+		assert_int_equal(f.seq, ++*seq);
+		if (f.stream == LOG_END)
+			continue;
+		assert_int_equal(f.stream, LOG_STDOUT);
+		assert_int_equal(f.data.len, f.seq % 7 ? f.seq % 100 + 8 : PAYLOAD);
+		assert_memory_equal(f.data.p, &f.seq, sizeof(f.seq));
+	}
+	assert_int_not_equal(got, LOG_READ_ERROR);
+	return got;
+}
+
+/* Following writers that are killed at any moment: every frame, once, whole, in order. */
+static void test_killed_writers(void **state)
+{
+	(void)state;
+	const uint64_t frames = 20000;
+	AUTO_PTR(log_reader) r = NULL;
+	uint64_t seq = 0, again = 0;
+	int status;
+
+	assert_int_equal(mkdirat(dir, "log", 0700), 0);
+	r = reader(0);
+	for (int i = 0; i < 12; i++) {
+		pid_t pid = start_writer(UINT64_MAX >> 1);
+		int64_t until = clock_boottime_ms() + 1 + i;
+		while (clock_boottime_ms() < until)
+			check_next(r, &seq);
+		kill(pid, SIGKILL);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFSIGNALED(status));
+	}
+	pid_t pid = start_writer(seq + frames);
+	while (check_next(r, &seq) != LOG_READ_END)
+		assert_true(readable(r));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	AUTO_PTR(log_reader) whole = reader(0);
+	assert_int_equal(check_next(whole, &again), LOG_READ_END);
+	assert_int_equal(again, seq);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -266,6 +341,7 @@ int main(void)
 		IN_DIR(test_corrupt_goes_on),
 		IN_DIR(test_damaged_oldest_header),
 		IN_DIR(test_foreign_names),
+		IN_DIR(test_killed_writers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,7 +163,7 @@ static void test_damaged_header(void **state)
 		assert_int_equal(log_writer_stats(w).last_seq, last);
 	}
 	/* Nothing else is left: its name still says where numbers go on. */
-	auto_fd int fd = segment_fd(1, O_RDWR | O_TRUNC);
+	close(segment_fd(1, O_RDWR | O_TRUNC));
 	AUTO_PTR(log_writer) w = writer(64 * MB);
 	put_text(w, "new");
 	AUTO_PTR(log_reader) r = reader(0);
