@@ -1,5 +1,6 @@
 #include "guest/standalone.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "guest/launch.h"
 #include "guest/process.h"
 
-enum { WORD_SHOWN_MAX = 200 };
+enum { WORD_SHOWN_MAX = 200, EXIT_NO_SIGNALS = 125 };
 
 /* The word for a message: bounded, one line, whatever is in it. */
 static void show_word(const char *word, char out[WORD_SHOWN_MAX + 1])
@@ -76,6 +77,11 @@ int standalone_main(char **argv)
 	struct init_failure f;
 	int signals = process_prepare();
 
+	if (signals < 0) {
+		process_complain(
+			(const char *[]){"signals cannot be read: ", strerror(errno), NULL});
+		return EXIT_NO_SIGNALS;
+	}
 	process_undumpable();
 	if (launch_start(&l, &started, &f) < 0 || launch_wait(&started.result, &f) == LAUNCH_FAILED)
 		return not_started(argv[0], &f);

@@ -247,6 +247,25 @@ static void test_close_kills_what_lost_its_parent(void **state)
 	sandbox_end(&s);
 }
 
+/* A program that cannot be read hides its environment: whether it is of the session is not known.
+ */
+static void test_unreadable_is_unknown(void **state)
+{
+	struct sandbox s;
+
+	(void)state;
+	running(&s);
+	struct ends e = attach_pipes(&s, 1,
+		SHELL("cp /usr/bin/sleep hidden; chmod 111 hidden; ./hidden 100 & sleep 0.2; exit "
+		      "0"));
+	expect_started(&s, 1);
+	const struct init_message *m = sandbox_expect(&s, INIT_SESSION_ENDED);
+	assert_int_equal(m->ended.wait_status, 0);
+	assert_int_equal(m->ended.left, INIT_LEFT_UNKNOWN);
+	close_ends(e);
+	sandbox_end(&s);
+}
+
 /* Started in the last moment, so that its exec is still under way when its leader ends. */
 static void test_leader_leaves_children(void **state)
 {
@@ -361,6 +380,7 @@ int main(void)
 		cmocka_unit_test(test_close_hangs_up),
 		cmocka_unit_test(test_close_kills),
 		cmocka_unit_test(test_close_kills_what_lost_its_parent),
+		cmocka_unit_test(test_unreadable_is_unknown),
 		cmocka_unit_test(test_leader_leaves_children),
 		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_at_most_four),
