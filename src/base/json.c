@@ -86,3 +86,56 @@ json_t *json_from_strings(char *const *v, size_t n)
 		json_array_append_new(list, json_from_string(v[i]));
 	return list;
 }
+
+json_t *json_exact(const char *s)
+{
+	struct text t = text_of(s);
+
+	if (!s)
+		return json_null();
+	if (utf8_valid(t))
+		return json_stringn(t.p, t.len);
+	auto_free char *hex = mem_alloc(2 * t.len + 1);
+	hex_encode(t.p, t.len, hex);
+	return json_pack("{s:s}", "hex", hex);
+}
+
+char *json_exact_bytes(const json_t *value)
+{
+	struct text hex = json_get_text(value, "hex");
+
+	if (json_is_string(value))
+		return mem_strndup(json_string_value(value), json_string_length(value));
+	if (!hex.p || hex.len % 2)
+		return NULL;
+	char *bytes = mem_alloc(hex.len / 2 + 1);
+	if (hex_decode(hex, bytes, hex.len / 2) == 0)
+		return bytes;
+	free(bytes);
+	return NULL;
+}
+
+json_t *json_exact_list(const struct strv *list)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < list->n; i++)
+		json_array_append_new(array, json_exact(list->v[i]));
+	return array;
+}
+
+int json_exact_list_bytes(const json_t *array, struct strv *ret)
+{
+	size_t i;
+	json_t *item;
+
+	if (!json_is_array(array))
+		return -1;
+	json_array_foreach(array, i, item)
+	{
+		char *s = json_exact_bytes(item);
+		if (!s || strv_take(ret, s) < 0)
+			return -1;
+	}
+	return 0;
+}

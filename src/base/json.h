@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/strv.h"
 #include "base/text.h"
 
 static inline void json_freep(json_t **j)
@@ -43,3 +44,13 @@ must_check json_t *json_from_bytes(struct text t);
 /* NULL gives JSON null. */
 must_check json_t *json_from_string(const char *s);
 must_check json_t *json_from_strings(char *const *v, size_t n);
+
+/*
+ * Bytes without loss: a JSON string, or {"hex": …} for what is no UTF-8; NULL gives JSON null.
+ */
+must_check json_t *json_exact(const char *s);
+/* Reads either form back: caller frees; NULL when it is neither. */
+must_check char *json_exact_bytes(const json_t *value);
+/* Lists of them. -1: an item is neither, or the list is full. */
+must_check json_t *json_exact_list(const struct strv *list);
+must_check int json_exact_list_bytes(const json_t *array, struct strv *ret);

@@ -45,6 +45,9 @@ struct executor_start {
 	const json_t *record;
 	int64_t timeout_ms; /* 0 = none; from the moment the workload runs */
 	int cancel_fd;      /* readable = give up; -1 = none */
+	const struct strv *redact; /* names of variables masked in the output; NULL = none */
+	/* Gets a pidfd of the run's supervisor (readable when it is gone; the caller's), or NULL. */
+	int *ret_supervisor;
 };
 
 struct executor_stop {
@@ -71,7 +74,8 @@ struct executor_ops {
 
 	/*
 	 * Blocks until the workload runs (0, handle filled, directory complete) or is refused (-1:
-	 * nothing of it is left). The workload outlives the caller.
+	 * nothing of it is left). The workload outlives the caller. ret_handle is filled as soon
+	 * as the run has a directory, also when the start then fails; else it is "".
 	 */
 	int (*start)(const struct executor *e, const struct executor_start *start,
 		char ret_handle[EXECUTOR_HANDLE_SIZE], struct error *err);

@@ -53,37 +53,3 @@ struct candidate *registry_candidates(const struct registry *r)
 		executor_capabilities(r->executors[i], &list[i]);
 	return list;
 }
-
-/* Host processes are configured by one switch; the driver itself comes with a later version. */
-static int make_localprocess(
-	const struct registry_settings *settings, struct registry *r, struct error *err)
-{
-	auto_error struct error reason = ERROR_INIT;
-
-	if (!settings->allow_host_process)
-		return 0;
-	error_set(&reason, ERROR_NOT_AVAILABLE_YET, "this version runs no host processes");
-	error_set_remedy(&reason, "use a container executor");
-	return registry_add(
-		r, executor_new_unavailable("localprocess", "localprocess", &reason), err);
-}
-
-/* Adds the driver's executors to r, or nothing when it is switched off. */
-typedef int make_fn(
-	const struct registry_settings *settings, struct registry *r, struct error *err);
-
-static make_fn *const drivers[] = {
-	make_localprocess,
-};
-
-int registry_open(const struct registry_settings *settings, struct registry *ret, struct error *err)
-{
-	AUTO(registry) r = {0};
-
-	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
-		if (drivers[i](settings, &r, err) < 0)
-			return -1;
-	*ret = r;
-	r = (struct registry){0};
-	return 0;
-}

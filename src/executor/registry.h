@@ -30,9 +30,3 @@ struct registry_settings {
 	const struct container_options *container; /* normalized; NULL = switched off */
 	bool allow_host_process;
 };
-/*
- * Makes every configured executor. One that cannot be made (no engine) is listed as unavailable
- * with its reason; it is no error here, and nothing takes its place.
- */
-must_check int registry_open(
-	const struct registry_settings *settings, struct registry *ret, struct error *err);

@@ -76,28 +76,12 @@ static void test_ids_are_unique(void **unused)
 	assert_true(text_is(list[1].id, "b") && list[1].stream);
 }
 
-static void test_host_processes_only_when_allowed(void **unused)
-{
-	auto_error struct error err = ERROR_INIT;
-	AUTO(registry) off = {0};
-	AUTO(registry) on = {0};
-	struct registry_settings settings = {0};
-
-	(void)unused;
-	assert_done(registry_open(&settings, &off, &err), &err);
-	assert_null(registry_find(&off, "localprocess", &err));
-	settings.allow_host_process = true;
-	assert_done(registry_open(&settings, &on, &err), &err);
-	assert_non_null(registry_find(&on, "localprocess", &err));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults_refuse),
 		cmocka_unit_test(test_unavailable_keeps_its_reason),
 		cmocka_unit_test(test_ids_are_unique),
-		cmocka_unit_test(test_host_processes_only_when_allowed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,240 @@
+/* cloop executor list, show, test, reap; cloop doctor (cli.md). */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "run/context.h"
+
+enum { NAMES_MAX = 10000, SMOKE_FAILED = 1, PREFLIGHT_FATAL = 2 };
+
+static int open_context(struct cli *c, struct context *ret, struct error *err)
+{
+	return context_open(cli_home(c, err), cli_config(c, err), ret, err);
+}
+
+static json_t *describe(const struct executor *e)
+{
+	const struct error *reason = executor_unavailable_reason(e);
+	struct candidate able = {0};
+
+	executor_capabilities(e, &able);
+	json_t *j = json_pack("{s:s, s:s, s:b}", "id", e->id, "kind", executor_kind(e), "available",
+		reason == NULL);
+	json_object_set_new(j, "capabilities", candidate_to_json(&able));
+	json_object_set_new(j, "reason", json_from_string(reason ? reason->message : NULL));
+	json_object_set_new(
+		j, "remediation", json_from_string(reason ? error_remedy(reason) : NULL));
+	return j;
+}
+
+static int run_list(struct cli *c, struct error *err)
+{
+	AUTO(context) context = {.home = HOME_INIT};
+	auto_json *list = json_array();
+
+	if (open_context(c, &context, err) < 0)
+		return -1;
+	const char *chosen = config_default_executor(&context.config);
+	if (!c->json)
+		printf("%-16s %-12s %-11s %s\n", "ID", "KIND", "STATE", "");
+	for (size_t i = 0; i < context.registry.n; i++) {
+		const struct executor *e = context.registry.executors[i];
+		const struct error *reason = executor_unavailable_reason(e);
+		json_t *one = describe(e);
+		json_object_set_new(one, "default", json_boolean(strcmp(e->id, chosen) == 0));
+		json_array_append_new(list, one);
+		if (!c->json)
+			printf("%-16s %-12s %-11s %s%s\n", e->id, executor_kind(e),
+				reason ? "unavailable" : "ready",
+				strcmp(e->id, chosen) == 0 ? "default " : "",
+				reason ? reason->message : "");
+	}
+	if (c->json)
+		cli_print_json(json_pack("{s:O}", "executors", list));
+	return CLI_OK;
+}
+
+static int run_show(struct cli *c, struct error *err)
+{
+	AUTO(context) context = {.home = HOME_INIT};
+	const char *key;
+	json_t *value;
+
+	if (open_context(c, &context, err) < 0)
+		return -1;
+	const struct executor *e = context_executor(&context, cli_arg(c, 0), err);
+	if (!e)
+		return -1;
+	json_t *j = describe(e);
+	if (c->json) {
+		cli_print_json(j);
+		return CLI_OK;
+	}
+	json_object_foreach(json_object_get(j, "capabilities"), key, value)
+	{
+		auto_free char *text = json_write(value);
+		printf("%-28s %s\n", key, text);
+	}
+	json_decref(j);
+	return CLI_OK;
+}
+
+static void print_findings(const json_t *findings)
+{
+	size_t i;
+	json_t *f;
+
+	json_array_foreach(findings, i, f)
+	{
+		const char *fix = json_get_string(f, "fix");
+		printf("%-5s %-22s %s\n", json_get_string(f, "level"), json_get_string(f, "name"),
+			json_get_string(f, "message"));
+		if (fix && fix[0])
+			printf("      fix: %s\n", fix);
+	}
+}
+
+/* 0 ok, 1 the smoke run failed, 2 preflight is fatal. */
+static int test(struct cli *c, const struct executor *e, json_t *answer, struct error *err)
+{
+	auto_error struct error failure = ERROR_INIT;
+	auto_json *report = NULL, *smoke = NULL;
+
+	if (executor_preflight(e, cli_option(c, "-C") ? c->dir : NULL, &report, err) < 0)
+		return -1;
+	json_object_update(answer, report);
+	if (!c->json)
+		print_findings(json_object_get(report, "findings"));
+	if (!json_get_bool(report, "ok", false))
+		return PREFLIGHT_FATAL;
+	int r = executor_smoke_test(e, NULL, &smoke, &failure);
+	json_object_set(answer, "smoke", smoke);
+	if (r < 0)
+		json_object_set_new(answer, "smoke_error", error_to_json(&failure));
+	if (!c->json && r < 0)
+		cli_print_error(c, &failure);
+	else if (!c->json)
+		printf("smoke: %s\n", json_get_string(smoke, "output"));
+	return r < 0 ? SMOKE_FAILED : CLI_OK;
+}
+
+static int run_test(struct cli *c, struct error *err)
+{
+	AUTO(context) context = {.home = HOME_INIT};
+	auto_json *answer = json_object();
+
+	if (open_context(c, &context, err) < 0)
+		return -1;
+	const struct executor *e = context_executor(&context, cli_arg(c, 0), err);
+	if (!e)
+		return -1;
+	int status = test(c, e, answer, err);
+	if (status >= 0 && c->json)
+		cli_print_json(json_incref(answer));
+	return status;
+}
+
+static int run_reap(struct cli *c, struct error *err)
+{
+	AUTO(context) context = {.home = HOME_INIT};
+	AUTO(strv) names = STRV_INIT(NAMES_MAX);
+
+	if (open_context(c, &context, err) < 0)
+		return -1;
+	const struct executor *e = context_executor(&context, cli_arg(c, 0), err);
+	if (!e)
+		return -1;
+	int r = executor_reap_orphans(e, context.home.path, &names, err);
+	if (c->json && r == 0)
+		cli_print_json(json_pack("{s:o}", "removed", json_from_strings(names.v, names.n)));
+	for (size_t i = 0; !c->json && i < names.n; i++)
+		printf("%s\n", names.v[i]);
+	return r < 0 ? -1 : CLI_OK;
+}
+
+static int run_doctor(struct cli *c, struct error *err)
+{
+	AUTO(context) context = {.home = HOME_INIT};
+	auto_json *reports = json_array();
+	bool ok = true;
+
+	if (open_context(c, &context, err) < 0)
+		return -1;
+	for (size_t i = 0; i < context.registry.n; i++) {
+		const struct executor *e = context.registry.executors[i];
+		auto_error struct error failure = ERROR_INIT;
+		json_t *report = NULL;
+		if (executor_preflight(e, NULL, &report, &failure) < 0)
+			report = error_to_json(&failure);
+		ok = ok && json_get_bool(report, "ok", false);
+		if (!c->json)
+			printf("executor %s\n", e->id);
+		if (!c->json && json_get_string(report, "error"))
+			printf("fail  %s\n      fix: %s\n", json_get_string(report, "error"),
+				json_get_string(report, "remediation"));
+		else if (!c->json)
+			print_findings(json_object_get(report, "findings"));
+		json_array_append_new(reports, report);
+	}
+	if (c->json)
+		cli_print_json(json_pack("{s:b, s:s, s:O}", "ok", ok, "home", context.home.path,
+			"executors", reports));
+	return ok ? CLI_OK : CLI_REFUSED;
+}
+
+enum { FLAGS = VERB_JSON | VERB_HOME | VERB_CONFIG };
+
+const struct verb cmd_executor_list = {
+	.group = "executor",
+	.name = "list",
+	.summary = "list the executors of this host",
+	.flags = FLAGS,
+	.run = run_list,
+};
+
+const struct verb cmd_executor_show = {
+	.group = "executor",
+	.name = "show",
+	.summary = "show what an executor can do",
+	.args = "[ID]",
+	.max_args = 1,
+	.flags = FLAGS,
+	.run = run_show,
+};
+
+const struct verb cmd_executor_test = {
+	.group = "executor",
+	.name = "test",
+	.summary = "check an executor and run something in it",
+	.args = "[ID]",
+	.max_args = 1,
+	.flags = FLAGS | VERB_DIR,
+	.help = "Preflight, then a real run that prints the version of the sandbox's own cloop. "
+		"Exits with 0 "
+		"when both went well, 1 when the run failed, 2 when a check is fatal.",
+	.run = run_test,
+};
+
+const struct verb cmd_executor_reap = {
+	.group = "executor",
+	.name = "reap",
+	.summary = "remove what dead runs left behind",
+	.args = "[ID]",
+	.max_args = 1,
+	.flags = FLAGS,
+	.help = "Prints the names of the containers that were removed. Containers of other homes "
+		"and users "
+		"are never touched.",
+	.run = run_reap,
+};
+
+const struct verb cmd_doctor = {
+	.name = "doctor",
+	.summary = "check the executors of this host",
+	.flags = FLAGS,
+	.help = "Runs the checks of every executor and starts nothing. Exits with 1 when one "
+		"fails.",
+	.run = run_doctor,
+};

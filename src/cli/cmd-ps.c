@@ -1,0 +1,77 @@
+/* cloop ps (cli.md). */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "executor/rundir/record.h"
+#include "run/follow.h"
+
+enum { RUNS_MAX = 100000 };
+
+static const char *shown(const json_t *record, const char *key)
+{
+	const char *s = json_get_string(record, key);
+
+	return s ? s : "-";
+}
+
+static void print_row(const json_t *record)
+{
+	const json_t *code = json_object_get(record, "exit_code");
+	char exit_code[16] = "-";
+
+	if (json_is_integer(code))
+		snprintf(exit_code, sizeof(exit_code), "%d", (int)json_integer_value(code));
+	printf("%-15s %-8s %-12s %4s  %-20s %s\n", shown(record, "handle"), record_state(record),
+		shown(record, "outcome"), exit_code, shown(record, "started_at"),
+		shown(record, "project"));
+}
+
+static int run(struct cli *c, struct error *err)
+{
+	AUTO(home) home = HOME_INIT;
+	AUTO(strv) handles = STRV_INIT(RUNS_MAX);
+	auto_json *list = json_array();
+	size_t i;
+	json_t *record;
+
+	if (home_open(cli_home(c, err), &home, err) < 0)
+		return -1;
+	follow_adopt_all(&home);
+	if (rundir_list(&home, &handles, err) < 0)
+		return -1;
+	strv_foreach (handle, &handles) {
+		auto_error struct error ignored = ERROR_INIT;
+		AUTO(rundir) one = RUNDIR_INIT;
+		if (rundir_open(&home, *handle, &one, &ignored) < 0)
+			continue;
+		auto_json *full = rundir_read(&one, RECORD_FILE, &ignored);
+		if (full && (cli_flag(c, "--all") || !record_final(full)))
+			json_array_append_new(list, record_public(full));
+	}
+	if (c->json) {
+		cli_print_json(json_pack("{s:O}", "runs", list));
+		return CLI_OK;
+	}
+	printf("%-15s %-8s %-12s %4s  %-20s %s\n", "HANDLE", "STATE", "OUTCOME", "EXIT", "STARTED",
+		"PROJECT");
+	json_array_foreach(list, i, record) print_row(record);
+	return CLI_OK;
+}
+
+static const struct option options[] = {
+	{"--all", NULL, "finished runs too", NULL, false},
+	{NULL, NULL, NULL, NULL, false},
+};
+
+const struct verb cmd_ps = {
+	.name = "ps",
+	.summary = "list the runs of this home",
+	.flags = VERB_JSON | VERB_HOME,
+	.options = options,
+	.help = "Lists runs, newest first: those that are not finished, or all of them. A run "
+		"whose "
+		"supervisor died gets a new one.",
+	.run = run,
+};

@@ -1,0 +1,342 @@
+/* cloop run: the main job (cli.md). */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "executor/container/request.h"
+#include "executor/rundir/record.h"
+#include "run/dispatch.h"
+#include "run/follow.h"
+#include "run/request.h"
+#include "sys/env.h"
+#include "sys/file.h"
+
+enum { LABELS_MAX = 64, ENV_MAX = 512, NOT_STARTED = 125 };
+
+/* One foreground run. */
+struct session {
+	struct cli *cli;
+	struct context context;
+	struct rundir run;
+	int signals;
+	unsigned interrupts;
+	bool quiet; /* --json: the record is the answer, output stays in the log */
+	bool out_gone[3];
+};
+
+static void session_done(struct session *s)
+{
+	rundir_done(&s->run);
+	context_done(&s->context);
+	if (s->signals >= 0)
+		close(s->signals);
+}
+
+static int catch_signals(struct error *err)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd >= 0 ? fd : error_set_errno(err, ERROR_IO, errno, "catching signals");
+}
+
+/*
+ * Interrupt goes to the workload, as a terminal would send it; a second one asks for the end, a
+ * third insists. Terminate and hang-up ask for the end at once.
+ */
+static void on_signal(void *data)
+{
+	struct session *s = data;
+	auto_error struct error err = ERROR_INIT;
+	struct signalfd_siginfo info;
+
+	if (read(s->signals, &info, sizeof(info)) != sizeof(info))
+		return;
+	const char *word = "terminate";
+	if (info.ssi_signo == SIGINT && s->interrupts++ == 0)
+		word = "interrupt";
+	else if (s->interrupts > 2)
+		word = "kill";
+	if (request_signal(&s->context.home, &s->run, word, &err) < 0)
+		cli_print_error(s->cli, &err);
+}
+
+static void write_to(struct session *s, int fd, struct text bytes)
+{
+	auto_error struct error err = ERROR_INIT;
+
+	if (!s->out_gone[fd] && file_write_all(fd, bytes.p, bytes.len, &err) < 0)
+		s->out_gone[fd] = true;
+}
+
+static void tell_gap(struct session *s, const struct log_frame *frame)
+{
+	uint64_t lost = log_gap_lost(frame);
+	auto_free char *text =
+		lost == LOG_LOST_UNKNOWN
+			? mem_strdup("[cloop] some output is missing here\n")
+			: mem_printf("[cloop] %llu bytes of output are missing here\n",
+				  (unsigned long long)lost);
+
+	write_to(s, 2, text_of(text));
+}
+
+static bool on_frame(void *data, const struct log_frame *frame)
+{
+	struct session *s = data;
+
+	if (s->quiet)
+		return true;
+	if (frame->stream == LOG_STDOUT || frame->stream == LOG_COMBINED)
+		write_to(s, 1, frame->data);
+	else if (frame->stream == LOG_STDERR)
+		write_to(s, 2, frame->data);
+	else if (frame->stream == LOG_GAP)
+		tell_gap(s, frame);
+	else if (frame->stream == LOG_NOTE) {
+		write_to(s, 2, frame->data);
+		write_to(s, 2, TEXT("\n"));
+	}
+	return true;
+}
+
+static int read_labels(
+	const struct cli *c, struct request_label *labels, size_t *n, struct error *err)
+{
+	size_t at = 0;
+
+	for (const char *text; (text = cli_option_next(c, "--label", &at));) {
+		const char *eq = strchr(text, '=');
+		if (!eq)
+			return cli_usage(
+				c, err, "--label takes KEY=VALUE, not %s", quoted_string(text));
+		if (*n == LABELS_MAX)
+			return error_set(
+				err, ERROR_LABELS_TOO_MANY, "more than %d labels", LABELS_MAX);
+		labels[(*n)++] =
+			(struct request_label){{text, (size_t)(eq - text)}, text_of(eq + 1)};
+	}
+	return 0;
+}
+
+/* --env NAME: the value is taken from our own environment and never stands on a command line. */
+static int read_env(const struct cli *c, struct strv *env, struct error *err)
+{
+	size_t at = 0;
+
+	for (const char *name; (name = cli_option_next(c, "--env", &at));) {
+		if (strchr(name, '='))
+			return cli_usage(c, err,
+				"--env takes a NAME; its value comes from the environment of "
+				"cloop");
+		const char *value = env_get(name);
+		if (!value)
+			return cli_usage(
+				c, err, "--env: the variable %s is not set", quoted_string(name));
+		if (strv_addf(env, "%s=%s", name, value) < 0)
+			return error_set(
+				err, ERROR_ENV_TOO_MANY, "more than %d variables", ENV_MAX);
+	}
+	return 0;
+}
+
+static void fill_input(struct cli *c, struct dispatch *d, const struct strv *env)
+{
+	d->input.project = c->dir;
+	d->input.executor_id = cli_option(c, "--executor");
+	d->input.env = env;
+	d->title = cli_option(c, "--title");
+}
+
+/* --record: the record whatever happened; a run that never had a directory gets a short one. */
+static int write_record(
+	struct session *s, json_t *record, const struct error *failure, struct error *err)
+{
+	const char *path = cli_option(s->cli, "--record");
+	auto_json *shown = record ? record_public(record) : NULL;
+
+	if (!path)
+		return 0;
+	if (!shown) {
+		struct record_facts facts = {
+			.project = s->cli->dir, .executor_id = cli_option(s->cli, "--executor")};
+		auto_json *fresh = record_new(&facts);
+		record_set_state(fresh, "failed");
+		json_object_set_new(fresh, "outcome", json_string("start_failed"));
+		record_set_error(fresh, failure);
+		shown = record_public(fresh);
+	}
+	auto_free char *text = json_write_pretty(shown);
+	auto_free char *line = mem_printf("%s\n", text);
+	auto_fd int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return error_set_errno(
+			err, ERROR_IO, errno, "writing the record to %s", quoted_string(path));
+	return file_write_all(fd, line, strlen(line), err);
+}
+
+static json_t *read_record(struct session *s)
+{
+	auto_error struct error err = ERROR_INIT;
+
+	return s->run.fd >= 0 ? rundir_read(&s->run, RECORD_FILE, &err) : NULL;
+}
+
+/* A run that ended without having started says why; its status is that of the error. */
+static int end_of_run(struct session *s, json_t *record, struct error *err)
+{
+	if (write_record(s, record, NULL, err) < 0)
+		return -1;
+	if (s->cli->json)
+		cli_print_json(record_public(record));
+	else if (json_is_string(json_object_get(record, "error"))) {
+		auto_json *envelope = json_pack("{s:O, s:O, s:O}", "error",
+			json_object_get(record, "error"), "code", json_object_get(record, "code"),
+			"remediation", json_object_get(record, "remediation"));
+		auto_error struct error failure = ERROR_INIT;
+		error_from_json(&failure, envelope);
+		cli_print_error(s->cli, &failure);
+	}
+	return record_cli_exit(record);
+}
+
+static int detached(struct session *s, struct error *err)
+{
+	auto_json *record = read_record(s);
+
+	if (write_record(s, record, NULL, err) < 0)
+		return -1;
+	if (!s->cli->json) {
+		printf("%s\n", s->run.handle);
+		return CLI_OK;
+	}
+	cli_print_json(json_pack("{s:s, s:O, s:O, s:O, s:O}", "handle", s->run.handle,
+		"executor_id", json_object_get(record, "executor_id"), "state",
+		json_object_get(record, "state"), "started_at",
+		json_object_get(record, "started_at"), "image", json_object_get(record, "image")));
+	return CLI_OK;
+}
+
+static int foreground(struct session *s, int supervisor, struct error *err)
+{
+	struct follow f = {
+		.home = &s->context.home,
+		.run = &s->run,
+		.until_end = true,
+		.supervisor = supervisor,
+		.signals = s->signals,
+		.on_frame = on_frame,
+		.on_signal = on_signal,
+		.data = s,
+	};
+
+	/* The second look takes what a supervisor left that died after the end. */
+	if (follow_run(&f, err) < 0 || follow_adopt(&s->context.home, &s->run, NULL, err) < 0)
+		return -1;
+	auto_json *record = rundir_read(&s->run, RECORD_FILE, err);
+	return record ? end_of_run(s, record, err) : -1;
+}
+
+static int dispatch(struct session *s, struct error *err)
+{
+	struct cli *c = s->cli;
+	struct request_label labels[LABELS_MAX];
+	AUTO(strv) env = STRV_INIT(ENV_MAX);
+	auto_free struct text *argv = mem_alloc(c->n_argv * sizeof(*argv));
+	struct dispatch d = {
+		.argv = argv, .n_argv = c->n_argv, .labels = labels, .cancel_fd = s->signals};
+	struct dispatched run;
+	uint64_t timeout = 0;
+
+	for (size_t i = 0; i < c->n_argv; i++)
+		argv[i] = text_of(c->argv[i]);
+	if (read_labels(c, labels, &d.n_labels, err) < 0 || read_env(c, &env, err) < 0 ||
+		cli_option_duration_ms(c, "--timeout", 0, &timeout, err) < 0)
+		return -1;
+	d.timeout_ms = (int64_t)timeout;
+	fill_input(c, &d, &env);
+	if (context_open(cli_home(c, err), cli_config(c, err), &s->context, err) < 0)
+		return -1;
+	int r = dispatch_run(&s->context, &d, &run, err);
+	if (run.handle[0]) {
+		auto_error struct error ignored = ERROR_INIT;
+		(void)!rundir_open(&s->context.home, run.handle, &s->run, &ignored);
+	}
+	if (r < 0)
+		return -1;
+	if (!cli_flag(c, "--detach"))
+		return foreground(s, run.supervisor, err);
+	if (run.supervisor >= 0)
+		close(run.supervisor);
+	return detached(s, err);
+}
+
+static int run(struct cli *c, struct error *err)
+{
+	AUTO(session)
+	s = {.cli = c, .run = RUNDIR_INIT, .context = {.home = HOME_INIT}, .quiet = c->json};
+
+	if (!c->argv || c->n_argv == 0) {
+		s.signals = -1;
+		return cli_usage(c, err, "name the command to run behind --");
+	}
+	s.signals = catch_signals(err);
+	if (s.signals < 0)
+		return -1;
+	int status = dispatch(&s, err);
+	if (status < 0) {
+		auto_error struct error second = ERROR_INIT;
+		auto_json *record = read_record(&s);
+		if (!error_is(err, ERROR_USAGE) && write_record(&s, record, err, &second) < 0)
+			cli_print_error(c, &second);
+	}
+	return status;
+}
+
+static const struct option options[] = {
+	{"--executor", "ID", "the executor to use instead of the default", NULL, false},
+	{"--title", "TEXT", "a name for the run, for people", NULL, false},
+	{"--timeout", "DURATION", "end the run after this time (90, 500ms, 10m, 2h)", NULL, false},
+	{"--detach", NULL, "return when the workload runs and print its handle", NULL, false},
+	{"--record", "FILE", "write the record of the run there, whatever happened", NULL, false},
+	{"--env", "NAME", "forward this variable, if the project's file allows it", NULL, true},
+	{"--label", "KEY=VALUE", "a label of the container", NULL, true},
+	{NULL, NULL, NULL, NULL, false},
+};
+
+const struct verb cmd_run = {
+	.name = "run",
+	.summary = "run a command in the project's sandbox",
+	.flags = VERB_PROJECT | VERB_ARGV | VERB_RUN_EXIT,
+	.options = options,
+	.help = "Runs the words behind -- in a sandbox that .cloop/sandbox.yaml of the project "
+		"describes "
+		"and the operator's configuration bounds. Output is passed on while it is made, "
+		"stdout "
+		"and stderr kept apart.\n"
+		"The exit status is the workload's own; 124 it ran out of time, 125 it was refused "
+		"or could "
+		"not start, 126 and 127 the command could not be executed or was not found, 122 it "
+		"was "
+		"stopped at its disk limit, 123 a credential was revoked, 128+n it ended by signal "
+		"n.\n"
+		"An interrupt is passed to the workload; a second one asks it to end, a third one "
+		"kills it. "
+		"With --json the record of the run is the only answer; the output stays in its "
+		"log. Values "
+		"given by --env are masked in the output.\n"
+		"Example:\n"
+		"  cloop run --timeout 10m -- make test",
+	.run = run,
+};

@@ -1,0 +1,389 @@
+/* Preflight and smoke test of the container executor (container-driver.md §19). */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/mem.h"
+#include "executor/container/detect.h"
+#include "executor/container/driver/driver.h"
+#include "executor/container/driver/guest-file.h"
+#include "executor/container/driver/image-store.h"
+#include "executor/container/driver/project.h"
+#include "executor/container/failure.h"
+#include "executor/container/preflight.h"
+#include "executor/container/validate.h"
+#include "executor/rundir/record.h"
+#include "executor/runlog/log-reader.h"
+#include "sys/cgroup.h"
+#include "sys/clock.h"
+#include "sys/env.h"
+#include "sys/file.h"
+#include "sys/log.h"
+
+enum {
+	CALL_TIMEOUT_MS = 20000,
+	SMOKE_TIMEOUT_MS = 120000,
+	REMOVED_WITHIN_MS = 10000,
+	INFO_MAX = 4 << 20,
+	NOBODY = 65534,
+	SHOWN_MAX = 400
+};
+
+/* Facts with the memory that their texts point into. */
+struct gathered {
+	struct preflight_facts facts;
+	struct strv env;
+	struct captured version, info;
+	struct str words;
+	struct project project;
+};
+
+static void gathered_done(struct gathered *g)
+{
+	strv_done(&g->env);
+	captured_done(&g->version);
+	captured_done(&g->info);
+	str_done(&g->words);
+	project_done(&g->project);
+}
+
+static int ask(const struct container_driver *d, const struct strv *env, const char *const *args,
+	struct captured *ret)
+{
+	auto_error struct error err = ERROR_INIT;
+	struct client_call call = {
+		.runtime = &d->runtime,
+		.env = env,
+		.args = args,
+		.timeout_ms = CALL_TIMEOUT_MS,
+		.stdout_max = INFO_MAX,
+		.cancel_fd = -1,
+	};
+
+	return client_run(&call, ret, &err);
+}
+
+static bool file_has_range(const char *path, const char *user)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO(str) bytes = STR_INIT(1 << 20);
+	struct text rest, line;
+
+	if (file_read(path, (1 << 20) - 1, &bytes, &err) < 0)
+		return false;
+	rest = (struct text){str_text(&bytes), bytes.len};
+	auto_free char *by_name = mem_printf("%s:", user);
+	auto_free char *by_id = mem_printf("%u:", geteuid());
+	while (text_split(&rest, '\n', &line))
+		if (text_starts(line, by_name) || text_starts(line, by_id))
+			return true;
+	return false;
+}
+
+static bool has_subids(void)
+{
+	const char *user = env_get("USER");
+
+	user = user ? user : env_get("LOGNAME");
+	return file_has_range("/etc/subuid", user ? user : "?") &&
+	       file_has_range("/etc/subgid", user ? user : "?") &&
+	       access("/usr/bin/newuidmap", X_OK) == 0;
+}
+
+static bool on_tmpfs(const char *path)
+{
+	auto_fd int fd = path ? open(path, O_PATH | O_CLOEXEC) : -1;
+
+	return fd >= 0 && file_on_tmpfs(fd) == 1;
+}
+
+static void look_at_info(const struct container_driver *d, struct gathered *g)
+{
+	auto_error struct error err = ERROR_INIT;
+	const char *args[] = {"info", "--format={{json .}}", NULL};
+	struct preflight_facts *f = &g->facts;
+
+	f->info_rc = ask(d, &g->env, args, &g->info);
+	failure_quote(&g->words, &g->info.err, &g->info.out);
+	f->info_words = (struct text){str_text(&g->words), g->words.len};
+	if (f->info_rc != 0)
+		return;
+	struct text text = {str_text(&g->info.out), g->info.out.len};
+	auto_json *info = json_read(text, INFO_MAX, "info", ERROR_ENGINE_FAILED, &err);
+	const json_t *store = json_object_get(info, "store");
+	f->runroot_tmpfs =
+		d->runtime.engine == ENGINE_DOCKER || on_tmpfs(json_get_string(store, "runRoot"));
+	if (d->runtime.engine != ENGINE_DOCKER)
+		return;
+	f->docker_rootless = text_has(text, "name=rootless");
+	f->docker_userns = text_has(text, "name=userns");
+	const json_t *runtimes = json_object_get(info, "Runtimes");
+	if (d->options.oci_runtime[0] && json_is_object(runtimes))
+		f->registered = json_object_get(runtimes, d->options.oci_runtime) ? REGISTERED_YES
+										  : REGISTERED_NO;
+}
+
+static void look_at_guest(const struct container_driver *d, struct preflight_facts *f)
+{
+	auto_error struct error err = ERROR_INIT;
+
+	f->guest = GUEST_OK;
+	if (d->home && guest_file_install(d->home, &err) < 0)
+		f->guest = strstr(err.message, "without exec") ? GUEST_NOEXEC : GUEST_MISSING;
+}
+
+static void look_at_kvm(struct preflight_facts *f)
+{
+	auto_fd int fd = open("/dev/kvm", O_RDWR | O_CLOEXEC);
+
+	f->kvm = fd >= 0 ? KVM_OK : errno == EACCES || errno == EPERM ? KVM_DENIED : KVM_ABSENT;
+}
+
+static bool selinux_enforcing(void)
+{
+	AUTO(str) text = STR_INIT(16);
+
+	return file_read_at(AT_FDCWD, "/sys/fs/selinux/enforce", 15, &text) == 0 &&
+	       str_text(&text)[0] == '1';
+}
+
+static void look_at_image(const struct container_driver *d, struct gathered *g)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO(stored_image) image = STORED_IMAGE_INIT;
+
+	g->facts.image = text_of(d->options.image);
+	g->facts.image_present =
+		image_store_look_up(&d->runtime, &g->env, d->options.image, -1, &image, &err) >= 0;
+}
+
+/* Could the sandbox's uid make a file there? Mode bits, as far as they decide. */
+static bool writable_by(const struct stat *st, uid_t uid, gid_t gid)
+{
+	unsigned shift = st->st_uid == uid ? 6 : st->st_gid == gid ? 3 : 0;
+
+	return ((st->st_mode >> shift) & 3) == 3;
+}
+
+static void look_at_work_dir(
+	const struct container_driver *d, const char *work_dir, struct gathered *g)
+{
+	auto_error struct error err = ERROR_INIT;
+	struct preflight_work_dir *w = &g->facts.work_dir;
+	struct stat st;
+
+	w->given = true;
+	w->path = text_of(work_dir);
+	if (project_open(work_dir, &d->runtime, &g->project, &err) < 0) {
+		w->is_dir = error_is(&err, ERROR_OWNER_NOT_SELF);
+		w->refused = w->is_dir;
+		return;
+	}
+	w->is_dir = true;
+	w->path = text_of(g->project.path);
+	auto_free char *user_home = home_of_user();
+	w->refused = validate_work_dir(w->path, text_of(user_home), text_of(d->home ? d->home : ""),
+			     &err) < 0;
+	if (fstat(g->project.fd, &st) < 0)
+		return;
+	w->owner_uid = st.st_uid;
+	w->writable_by_owner = writable_by(&st, g->project.uid, g->project.gid);
+}
+
+static void gather(const struct container_driver *d, const char *work_dir, struct gathered *g)
+{
+	const char *version[] = {"--version", NULL};
+	struct preflight_facts *f = &g->facts;
+
+	*f = (struct preflight_facts){
+		.engine = d->runtime.engine,
+		.rootless = d->runtime.rootless,
+		.path = text_of(d->runtime.path),
+		.cgroup_version = cgroup_version(),
+		.delegated = cgroup_delegated(CGROUP_CPU) && cgroup_delegated(CGROUP_MEMORY) &&
+			     cgroup_delegated(CGROUP_PIDS),
+		.oci_runtime = text_of(d->options.oci_runtime),
+		.network_none = strcmp(d->options.network, "none") == 0,
+		.selinux_enforcing = selinux_enforcing(),
+		.selinux_labelled = d->options.selinux_label[0] != '\0',
+		.euid = geteuid(),
+		.allow_root_user = d->options.allow_root_user,
+		.subids = has_subids(),
+	};
+	environment_client(
+		d->runtime.engine, environ, d->runtime.endpoint, d->home ? d->home : "", &g->env);
+	f->version_rc = ask(d, &g->env, version, &g->version);
+	f->version = text_trim((struct text){str_text(&g->version.out), g->version.out.len});
+	if (f->version_rc == 0)
+		look_at_info(d, g);
+	look_at_guest(d, f);
+	look_at_kvm(f);
+	if (f->version_rc == 0 && f->info_rc == 0)
+		look_at_image(d, g);
+	if (work_dir)
+		look_at_work_dir(d, work_dir, g);
+}
+
+static json_t *report_to_json(const struct preflight_report *r)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < r->n; i++)
+		json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:o}", "name", r->v[i].name,
+						    "level", preflight_level_text(r->v[i].level),
+						    "message", json_from_string(r->v[i].message),
+						    "fix", json_from_string(r->v[i].fix)));
+	return list;
+}
+
+int container_driver_preflight(
+	const struct executor *e, const char *work_dir, json_t **ret, struct error *err)
+{
+	const struct container_driver *d = container_driver_of(e);
+	AUTO(gathered) g = {.env = STRV_INIT(64), .words = STR_INIT(8192), .project = PROJECT_INIT};
+	AUTO(preflight_report) report = {.n = 0};
+
+	(void)err;
+	gather(d, work_dir, &g);
+	preflight_judge(&g.facts, &report);
+	*ret = json_pack("{s:s, s:s, s:s, s:o, s:b}", "executor_id", e->id, "runtime",
+		engine_text(d->runtime.engine), "image", d->options.image, "findings",
+		report_to_json(&report), "ok", preflight_ok(&report));
+	if (work_dir)
+		json_object_set_new(*ret, "work_dir", json_from_string(work_dir));
+	return 0;
+}
+
+/* A fresh directory that the sandbox can write to: 0777, owned by nobody (rootless: by us). */
+static int make_smoke_dir(const struct container_driver *d, char *template, struct error *err)
+{
+	if (!mkdtemp(template) || chmod(template, 0777) < 0)
+		return error_set_errno(err, ERROR_IO, errno, "making %s", template);
+	if (!d->runtime.rootless && geteuid() == 0 && chown(template, NOBODY, NOBODY) < 0)
+		return error_set_errno(err, ERROR_IO, errno, "giving %s to nobody", template);
+	return 0;
+}
+
+static void read_output(const struct rundir *run, struct str *out)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO_PTR(log_reader) reader = NULL;
+	struct log_frame frame;
+
+	if (log_reader_open(run->fd, 0, &reader, &err) != 0)
+		return;
+	while (log_reader_next(reader, &frame, &err) == LOG_READ_FRAME)
+		if (frame.stream == LOG_STDOUT || frame.stream == LOG_STDERR)
+			str_add(out, frame.data.p, frame.data.len);
+}
+
+/* A folder that mkdtemp made in /tmp. */
+static void remove_temporary(const char *path)
+{
+	auto_error struct error err = ERROR_INIT;
+
+	auto_fd int tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (tmp >= 0 && file_remove_tree_at(tmp, path + strlen("/tmp/"), &err) < 0)
+		log_warning("%s", err.message);
+}
+
+/* The supervisor removes the container after the end: whoever asked for the test sees none left. */
+static void wait_removed(const struct rundir *run)
+{
+	auto_error struct error err = ERROR_INIT;
+	int64_t until = clock_boottime_ms() + REMOVED_WITHIN_MS;
+
+	while (rundir_supervised(run, &err) == 1 && clock_boottime_ms() < until)
+		clock_sleep_ms(20);
+}
+
+/* Waits until the record is final; the workload itself is bounded by its timeout. */
+static json_t *wait_final(const struct rundir *run, struct error *err)
+{
+	int64_t until = clock_boottime_ms() + 2 * SMOKE_TIMEOUT_MS;
+
+	for (;;) {
+		json_t *record = rundir_read(run, RECORD_FILE, err);
+		if (!record || record_final(record) || clock_boottime_ms() > until)
+			return record;
+		json_decref(record);
+		clock_sleep_ms(20);
+	}
+}
+
+static int run_smoke(const struct executor *e, const char *dir, const char *home, json_t *result,
+	struct error *err)
+{
+	static const struct text argv[] = {TEXT("/usr/local/bin/cloop"), TEXT("version")};
+	static const struct request_label labels[] = {{TEXT("component"), TEXT("smoke-test")}};
+	const struct container_driver *d = container_driver_of(e);
+	struct container_request request = {
+		.work_dir = text_of(dir),
+		.argv = argv,
+		.n_argv = ARRAY_SIZE(argv),
+		.image = text_of(d->options.image),
+		.labels = labels,
+		.n_labels = ARRAY_SIZE(labels),
+		.guest_binary = true,
+	};
+	struct record_facts facts = {.executor_id = e->id,
+		.executor_kind = "container",
+		.isolation = "container",
+		.title = "smoke test"};
+	auto_json *first = record_new(&facts);
+	struct executor_start start = {.home = home,
+		.request = &request,
+		.record = first,
+		.timeout_ms = SMOKE_TIMEOUT_MS,
+		.cancel_fd = -1};
+	char handle[EXECUTOR_HANDLE_SIZE];
+	AUTO(home) h = HOME_INIT;
+	AUTO(rundir) run = RUNDIR_INIT;
+	AUTO(str) out = STR_INIT(65536);
+
+	if (container_driver_start(e, &start, handle, err) < 0 || home_open(home, &h, err) < 0 ||
+		rundir_open(&h, handle, &run, err) < 0)
+		return -1;
+	auto_json *record = wait_final(&run, err);
+	wait_removed(&run);
+	read_output(&run, &out);
+	struct text shown = text_trim((struct text){str_text(&out), out.len});
+	shown.len = utf8_cut(shown, SHOWN_MAX);
+	json_object_set_new(result, "output", json_from_bytes(shown));
+	json_object_set(result, "exit_code", json_object_get(record, "exit_code"));
+	json_object_set(result, "duration_ms",
+		json_object_get(json_object_get(record, "usage"), "wall_ms"));
+	const char *outcome = json_get_string(record, "outcome");
+	if (!outcome || strcmp(outcome, "ok") != 0 || !text_starts(shown, "cloop "))
+		return error_set(err, ERROR_INIT_FAILED, "the smoke run ended %s and printed %s",
+			outcome ? outcome : "without an outcome", quoted(shown));
+	return 0;
+}
+
+int container_driver_smoke_test(
+	const struct executor *e, const char *work_dir, json_t **ret, struct error *err)
+{
+	const struct container_driver *d = container_driver_of(e);
+	char dir[] = "/tmp/cloop-smoke-XXXXXX", temporary_home[] = "/tmp/cloop-home-XXXXXX";
+	const char *home = d->home;
+	int r = 0;
+
+	*ret = json_pack("{s:s, s:s, s:s, s:s}", "image", d->options.image, "runtime",
+		engine_text(d->runtime.engine), "oci_runtime", d->options.oci_runtime,
+		"mounted_binary", "/usr/local/bin/cloop");
+	if (!home && !mkdtemp(temporary_home))
+		return error_set_errno(err, ERROR_IO, errno, "making a temporary home");
+	home = home ? home : temporary_home;
+	if (!work_dir)
+		r = make_smoke_dir(d, dir, err);
+	if (r == 0)
+		r = run_smoke(e, work_dir ? work_dir : dir, home, *ret, err);
+	if (!work_dir)
+		remove_temporary(dir);
+	if (!d->home)
+		remove_temporary(temporary_home);
+	return r;
+}

@@ -1,0 +1,47 @@
+/*
+ * The container executor: podman or docker of this machine (container-driver.md). One object holds
+ * the normalized options and the engine that was found; runs live in their directories and are
+ * kept by cloop-shim (../supervise).
+ */
+#pragma once
+
+#include "executor/container/argv.h"
+#include "executor/container/driver/client.h"
+#include "executor/executor.h"
+
+struct container_driver {
+	char *home;                       /* cloop's; may be NULL: facts and checks only */
+	struct container_options options; /* normalized */
+	struct runtime runtime;
+};
+
+/*
+ * Finds the engine and makes the executor. options must be normalized; copied. Errors: those of
+ * runtime_detect().
+ */
+must_check int container_driver_open(const char *home, const struct container_options *options,
+	struct executor **ret, struct error *err);
+/* The driver behind an executor of kind "container"; NULL for others. */
+struct container_driver *container_driver_of(const struct executor *e);
+
+/* start.c: the start operation. */
+must_check int container_driver_start(const struct executor *e, const struct executor_start *start,
+	char ret_handle[EXECUTOR_HANDLE_SIZE], struct error *err);
+/*
+ * The engine line that a start would use, with handle c-000000000000 (§6.1). Looks the image up in
+ * the engine's store; starts nothing. image may be NULL.
+ */
+struct stored_image;
+must_check int container_driver_explain(const struct executor *e,
+	const struct executor_start *start, struct argv_line *ret, struct stored_image *ret_image,
+	struct error *err);
+
+/* capabilities.c, checks.c */
+void container_driver_capabilities(const struct executor *e, struct candidate *ret);
+must_check int container_driver_preflight(
+	const struct executor *e, const char *work_dir, json_t **ret, struct error *err);
+must_check int container_driver_smoke_test(
+	const struct executor *e, const char *work_dir, json_t **ret, struct error *err);
+/* reap.c */
+must_check int container_driver_reap(
+	const struct executor *e, const char *home, struct strv *ret_names, struct error *err);

@@ -1,0 +1,20 @@
+/* The engine's own image store: from an allowed reference to what is run (image-trust.md §5.1). */
+#pragma once
+
+#include "base/strv.h"
+#include "executor/container/driver/client.h"
+#include "image/identity.h"
+
+struct stored_image {
+	struct image_identity identity;
+	struct strv volumes; /* targets of the image's VOLUME list */
+};
+#define STORED_IMAGE_INIT ((struct stored_image){.volumes = STRV_INIT(256)})
+void stored_image_done(struct stored_image *i);
+
+/*
+ * Never pulls. Errors: image_missing (the remedy holds the pull command), engine_failed and the
+ * engine's others. cancel_fd: as in client_run().
+ */
+must_check int image_store_look_up(const struct runtime *runtime, const struct strv *env,
+	const char *reference, int cancel_fd, struct stored_image *ret, struct error *err);

@@ -1,0 +1,194 @@
+/* Removing what dead runs left behind (container-driver.md §16.3). */
+#include <string.h>
+
+#include "base/mem.h"
+#include "executor/container/decisions/reap.h"
+#include "executor/container/driver/driver.h"
+#include "executor/container/driver/shim.h"
+#include "executor/container/inspect.h"
+#include "executor/rundir/record.h"
+#include "sys/clock.h"
+#include "sys/log.h"
+
+enum {
+	LIST_TIMEOUT_MS = 30000,
+	REMOVE_TIMEOUT_MS = 60000,
+	STDOUT_MAX = 16 << 20,
+	BATCH = 50,
+	CONTAINERS_MAX = 10000
+};
+
+#define RUNNING_SUFFIX " (running)"
+
+struct reaping {
+	const struct container_driver *driver;
+	const struct executor *executor;
+	struct home home;
+	struct strv env;
+	struct strv *names; /* removed */
+};
+
+static int call(const struct reaping *r, const char *const *args, int64_t timeout_ms,
+	struct captured *ret, struct error *err)
+{
+	struct client_call c = {
+		.runtime = &r->driver->runtime,
+		.env = &r->env,
+		.args = args,
+		.timeout_ms = timeout_ms,
+		.stdout_max = STDOUT_MAX,
+		.cancel_fd = -1,
+	};
+	int got = client_run(&c, ret, err);
+
+	return got == 1 ? client_explain(&c, ret, "", err) : got;
+}
+
+static int list_ids(const struct reaping *r, struct strv *ret, struct error *err)
+{
+	AUTO(captured) answer = {.status = 0};
+	auto_free char *home = mem_printf("--filter=label=cloop.home=%s", r->home.id);
+	const char *args[] = {"ps", "--all", "--quiet", "--no-trunc",
+		"--filter=label=cloop.managed=true", home, NULL};
+	struct text rest, line;
+
+	if (call(r, args, LIST_TIMEOUT_MS, &answer, err) < 0)
+		return -1;
+	rest = (struct text){str_text(&answer.out), answer.out.len};
+	while (text_split(&rest, '\n', &line))
+		if (text_is_hex(text_trim(line), 64) && strv_add_n(ret, text_trim(line).p, 64) < 0)
+			break;
+	return 0;
+}
+
+static struct text label(const struct inspection *c, const char *key)
+{
+	return json_get_text(c->labels, key);
+}
+
+/* What the run directory says, if there is one. */
+static void look_at_run(const struct reaping *r, const struct inspection *c, struct reap_input *in)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO(rundir) run = RUNDIR_INIT;
+
+	if (!c->handle || rundir_open(&r->home, c->handle, &run, &err) < 0)
+		return;
+	auto_json *record = rundir_read(&run, RECORD_FILE, &err);
+	in->run_known = record != NULL;
+	in->run_final = record && record_final(record);
+	in->shim_alive = rundir_supervised(&run, &err) == 1;
+}
+
+static void adopt(const struct reaping *r, const char *handle)
+{
+	auto_error struct error err = ERROR_INIT;
+	struct child child = CHILD_INIT;
+
+	if (shim_adopt(&r->home, handle, &child, &err) < 0)
+		log_warning("%s", err.message);
+	else
+		close(child.pidfd);
+}
+
+static int remove_container(const struct reaping *r, const struct inspection *c, struct error *err)
+{
+	AUTO(captured) answer = {.status = 0};
+	const char *podman[] = {"rm", "--force", "--time=0", "--volumes", c->id, NULL};
+	const char *docker[] = {"rm", "--force", "--volumes", c->id, NULL};
+
+	return call(r, r->driver->runtime.engine == ENGINE_PODMAN ? podman : docker,
+		REMOVE_TIMEOUT_MS, &answer, err);
+}
+
+static int judge(const struct reaping *r, const json_t *object, struct error *err)
+{
+	AUTO(inspection) c = INSPECTION_INIT;
+
+	if (inspect_read(object, &c, err) < 0)
+		return -1;
+	struct reap_input in = {
+		.status = text_of(c.status),
+		.managed = label(&c, "cloop.managed"),
+		.home = label(&c, "cloop.home"),
+		.executor = label(&c, "cloop.executor"),
+		.handle = label(&c, "cloop.handle"),
+		.created = text_of(c.created_at ? c.created_at : ""),
+		.started = text_of(c.started_at ? c.started_at : ""),
+		.my_executor = text_of(r->executor->id),
+		.my_home = text_of(r->home.id),
+		.now_ns = clock_realtime_ns(),
+		.grace_seconds = r->driver->options.orphan_grace_period_seconds,
+	};
+	look_at_run(r, &c, &in);
+	enum reap_verdict verdict = reap_decide(&in);
+	if (verdict == REAP_KEEP)
+		return 0;
+	if (verdict == REAP_ADOPT) {
+		adopt(r, c.handle);
+		return 0;
+	}
+	if (remove_container(r, &c, err) < 0)
+		return -1;
+	const char *name = json_get_string(object, "Name");
+	while (name && name[0] == '/')
+		name++;
+	strv_addf(r->names, "%s%s", name ? name : c.id,
+		verdict == REAP_REMOVE_RUNNING ? RUNNING_SUFFIX : "");
+	return 0;
+}
+
+/* One failure does not stop the others; the first one is told. */
+static int reap_batch(
+	const struct reaping *r, const struct strv *ids, size_t from, struct error *err)
+{
+	AUTO(captured) answer = {.status = 0};
+	const char *args[BATCH + 3] = {"inspect", "--type=container"};
+	size_t n = 2, i;
+	json_t *object;
+	int result = 0;
+
+	for (i = from; i < ids->n && n < BATCH + 2; i++)
+		args[n++] = ids->v[i];
+	if (call(r, args, LIST_TIMEOUT_MS, &answer, err) < 0)
+		return -1;
+	auto_json *list =
+		inspect_read_list((struct text){str_text(&answer.out), answer.out.len}, err);
+	if (!list)
+		return -1;
+	json_array_foreach(list, i, object)
+	{
+		auto_error struct error one = ERROR_INIT;
+		if (judge(r, object, &one) < 0 && result == 0) {
+			error_move(err, &one);
+			result = -1;
+		}
+	}
+	return result;
+}
+
+int container_driver_reap(
+	const struct executor *e, const char *home, struct strv *ret_names, struct error *err)
+{
+	struct reaping r = {
+		.driver = container_driver_of(e),
+		.executor = e,
+		.home = HOME_INIT,
+		.env = STRV_INIT(64),
+		.names = ret_names,
+	};
+	AUTO(strv) ids = STRV_INIT(CONTAINERS_MAX);
+	int result = 0;
+
+	if (home_open(home, &r.home, err) < 0)
+		return -1;
+	if (client_environment(&r.driver->runtime, r.home.path, &r.env, err) < 0 ||
+		list_ids(&r, &ids, err) < 0)
+		result = -1;
+	for (size_t i = 0; result == 0 && i < ids.n; i += BATCH)
+		result = reap_batch(&r, &ids, i, err);
+	strv_sort(ret_names);
+	strv_done(&r.env);
+	home_done(&r.home);
+	return result;
+}

@@ -1,0 +1,63 @@
+#include "executor/container/driver/shim.h"
+
+#include "base/mem.h"
+#include "sys/env.h"
+#include "sys/program.h"
+
+static void make_environment(const char *fault, struct strv *env)
+{
+	static const char *const names[] = {
+		"PATH", "HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "ASAN_OPTIONS"};
+
+	if (fault && env_get(fault))
+		strv_addf(env, "CLOOP_FAULT=%s", env_get(fault));
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (env_get(names[i]))
+			strv_addf(env, "%s=%s", names[i], env_get(names[i]));
+}
+
+struct shim_call {
+	const struct home *home;
+	const char *verb;
+	const char
+		*fault; /* the variable whose value becomes CLOOP_FAULT of the supervisor (tests) */
+	const char *handle;
+	const struct spawn_fd *fds;
+	size_t n_fds;
+};
+
+static int run_shim(const struct shim_call *c, struct child *ret, struct error *err)
+{
+	AUTO(strv) env = STRV_INIT(16);
+	AUTO(strv) argv = STRV_INIT(8);
+	auto_free char *path = program_path("cloop-shim");
+	struct spawn s = {.path = path, .new_session = true, .n_fds = c->n_fds};
+
+	for (size_t i = 0; i < c->n_fds; i++)
+		s.fds[i] = c->fds[i];
+	strv_add(&argv, "cloop-shim");
+	strv_add(&argv, "--home");
+	strv_add(&argv, c->home->path);
+	strv_add(&argv, c->verb);
+	strv_add(&argv, c->handle);
+	make_environment(c->fault, &env);
+	s.argv = argv.v;
+	s.env = env.v;
+	return spawn_start(&s, ret, err);
+}
+
+int shim_start(const struct home *h, const char *handle, int lock_fd, int caller_fd,
+	struct child *ret, struct error *err)
+{
+	struct spawn_fd fds[] = {{lock_fd, 3}, {caller_fd, 4}};
+	struct shim_call call = {h, "--start", "CLOOP_FAULT", handle, fds, ARRAY_SIZE(fds)};
+
+	return run_shim(&call, ret, err);
+}
+
+int shim_adopt(const struct home *h, const char *handle, struct child *ret, struct error *err)
+{
+	struct shim_call call = {h, "--adopt", "CLOOP_FAULT_ADOPT", handle, NULL, 0};
+
+	return run_shim(&call, ret, err);
+}

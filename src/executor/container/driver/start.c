@@ -1,0 +1,522 @@
+/*
+ * Starting a run (container-driver.md §9.1): everything that can be refused is refused before
+ * anything exists (project, mount sources, the engine line), then the run directory, the image,
+ * and the supervisor, to which the opened descriptors and the values of variables are handed over.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <fcntl.h>
+
+#include "base/mem.h"
+#include "base/num.h"
+#include "executor/container/driver/driver.h"
+#include "executor/container/driver/guest-file.h"
+#include "executor/container/driver/image-store.h"
+#include "executor/container/driver/project.h"
+#include "executor/container/driver/shim.h"
+#include "executor/container/hosts.h"
+#include "executor/container/launch.h"
+#include "executor/container/plan.h"
+#include "executor/rundir/record.h"
+#include "sys/clock.h"
+#include "sys/fault.h"
+#include "sys/file.h"
+#include "sys/lockfile.h"
+
+enum { SOURCES_MAX = 16, ANSWER_MAX = 65536, ENV_MAX = 64, MS = 1000 };
+
+#define EXPLAINED_HANDLE "c-000000000000"
+#define UNKNOWN_IMAGE "sha256:0000000000000000000000000000000000000000000000000000000000000000"
+
+/* Everything of one start that has to be released. */
+struct preparation {
+	const struct container_driver *driver;
+	const struct executor_start *start;
+	struct home home;
+	struct project project;
+	struct project_source sources[SOURCES_MAX];
+	struct request_mount mounts[SOURCES_MAX];
+	size_t n_sources;
+	struct strv client_env;
+	struct stored_image image;
+	struct argv_line line;
+	char *guest, *user_home, *run_dir;
+};
+
+static void preparation_done(struct preparation *p)
+{
+	for (size_t i = 0; i < p->n_sources; i++)
+		project_source_done(&p->sources[i]);
+	strv_done(&p->client_env);
+	stored_image_done(&p->image);
+	argv_line_done(&p->line);
+	project_done(&p->project);
+	home_done(&p->home);
+	free(p->guest);
+	free(p->user_home);
+	free(p->run_dir);
+}
+
+static int64_t hard_limit(int resource)
+{
+	struct rlimit r;
+
+	if (getrlimit((__rlimit_resource_t)resource, &r) < 0 || r.rlim_max == RLIM_INFINITY)
+		return -1;
+	return (int64_t)r.rlim_max;
+}
+
+static int64_t pid_max(void)
+{
+	AUTO(str) text = STR_INIT(64);
+	uint64_t n;
+
+	if (file_read_at(AT_FDCWD, "/proc/sys/kernel/pid_max", 63, &text) < 0 ||
+		num_parse(text_trim(text_of(str_text(&text))), INT32_MAX, &n) != NUM_OK)
+		return 4194304;
+	return (int64_t)n;
+}
+
+static void look_at_host(const struct preparation *p, struct request_host *ret)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	*ret = (struct request_host){
+		.home_id = text_of(p->home.id),
+		.cpus = cpus > 0 ? (unsigned)cpus : 1,
+		.nofile_hard = hard_limit(RLIMIT_NOFILE),
+		.nproc_hard = hard_limit(RLIMIT_NPROC),
+		.pid_max = pid_max(),
+		.guest = text_of(p->guest),
+		.user_home = text_of(p->user_home),
+		.cloop_home = text_of(p->home.path),
+	};
+}
+
+/* The line for this handle and image; what §6.5 refuses is refused here. */
+static int build_line(
+	struct preparation *p, const char *handle, const char *image, struct error *err)
+{
+	struct container_request request = *p->start->request;
+	struct request_host host;
+	AUTO(argv_line) line = ARGV_LINE_INIT;
+
+	look_at_host(p, &host);
+	mem_set_string(&p->run_dir, NULL);
+	p->run_dir = mem_printf("%s/runs/%s", p->home.path, handle);
+	request.handle = text_of(handle);
+	request.run_dir = text_of(p->run_dir);
+	request.work_dir = text_of(p->project.path);
+	request.owner_uid = p->project.uid;
+	request.owner_gid = p->project.gid;
+	request.image = text_of(image);
+	request.mounts = p->mounts;
+	request.n_mounts = p->n_sources;
+	memcpy(request.project_files, p->project.files, sizeof(request.project_files));
+	if (argv_build(&p->driver->runtime, &p->driver->options, &request, &host, &line, err) < 0)
+		return -1;
+	argv_line_done(&p->line);
+	p->line = line;
+	line = ARGV_LINE_INIT;
+	return 0;
+}
+
+static int open_sources(struct preparation *p, struct error *err)
+{
+	const struct container_request *r = p->start->request;
+
+	if (r->n_mounts > SOURCES_MAX)
+		return error_set(err, ERROR_MOUNTS_TOO_MANY, "%zu mounts", r->n_mounts);
+	for (size_t i = 0; i < r->n_mounts; i++) {
+		p->sources[i] = PROJECT_SOURCE_INIT;
+		p->n_sources = i + 1;
+		if (project_open_source(&p->project, &r->mounts[i], &p->sources[i], err) < 0)
+			return -1;
+		p->mounts[i] = r->mounts[i];
+		p->mounts[i].source = text_of(p->sources[i].path);
+	}
+	return 0;
+}
+
+/* Step 1: nothing exists yet, and nothing is made. */
+static int prepare(struct preparation *p, const struct executor *e,
+	const struct executor_start *start, struct error *err)
+{
+	memset(p, 0, sizeof(*p));
+	p->driver = container_driver_of(e);
+	p->start = start;
+	p->home = HOME_INIT;
+	p->project = PROJECT_INIT;
+	p->client_env = STRV_INIT(ENV_MAX);
+	p->image = STORED_IMAGE_INIT;
+	const struct container_driver *d = p->driver;
+	auto_free char *dir = mem_strndup(start->request->work_dir.p, start->request->work_dir.len);
+	if (home_open(start->home, &p->home, err) < 0)
+		return -1;
+	p->guest = guest_file_path(p->home.path);
+	p->user_home = home_of_user();
+	if (project_open(dir, &d->runtime, &p->project, err) < 0 || open_sources(p, err) < 0)
+		return -1;
+	if (build_line(p, EXPLAINED_HANDLE, UNKNOWN_IMAGE, err) < 0)
+		return -1;
+	if (p->line.standalone)
+		return error_set(err, ERROR_NOT_AVAILABLE_YET,
+			"runs under the kernel-isolated runtime %s are not available in this "
+			"version",
+			quoted_string(d->options.oci_runtime));
+	return client_environment(&d->runtime, p->home.path, &p->client_env, err);
+}
+
+static int look_up_image(struct preparation *p, struct error *err)
+{
+	auto_free char *reference =
+		mem_strndup(p->start->request->image.p, p->start->request->image.len);
+
+	return image_store_look_up(&p->driver->runtime, &p->client_env, reference,
+		p->start->cancel_fd, &p->image, err);
+}
+
+int container_driver_explain(const struct executor *e, const struct executor_start *start,
+	struct argv_line *ret, struct stored_image *ret_image, struct error *err)
+{
+	AUTO(preparation) p;
+
+	if (prepare(&p, e, start, err) < 0 || look_up_image(&p, err) < 0 ||
+		build_line(&p, EXPLAINED_HANDLE, p.image.identity.run, err) < 0)
+		return -1;
+	*ret = p.line;
+	p.line = ARGV_LINE_INIT;
+	if (ret_image) {
+		*ret_image = p.image;
+		p.image = STORED_IMAGE_INIT;
+	}
+	return 0;
+}
+
+static int add_mount(struct preparation *p, struct plan *plan, const struct mount *m)
+{
+	if (strcmp(m->source, p->guest) == 0)
+		return plan_add_mount(plan, PLAN_MOUNT_GUEST, m->source, m->target, m->read_only);
+	if (strcmp(m->target, "/run/cloop/ctl") == 0)
+		return plan_add_mount(plan, PLAN_MOUNT_CTL, m->source, m->target, m->read_only);
+	if (strcmp(m->target, "/etc/hosts") == 0)
+		return plan_add_mount(plan, PLAN_MOUNT_HOSTS, m->source, m->target, m->read_only);
+	if (strcmp(m->target, "/etc/resolv.conf") == 0)
+		return plan_add_mount(plan, PLAN_MOUNT_RESOLV, m->source, m->target, m->read_only);
+	for (size_t i = 0; i < p->n_sources; i++)
+		if (text_is(p->mounts[i].target, m->target) && p->sources[i].relative)
+			return plan_add_mount(plan, PLAN_MOUNT_MAKE, p->sources[i].relative,
+				m->target, m->read_only);
+	if (p->project.make_hooks && strcmp(m->target, "/workspace/.git/hooks") == 0)
+		return plan_add_mount(plan, PLAN_MOUNT_MAKE, ".git/hooks", m->target, m->read_only);
+	return plan_add_mount(plan, PLAN_MOUNT_GIVEN, m->source, m->target, m->read_only);
+}
+
+/* The descriptor of a mount that dispatch opened: the workspace, a file's mount, a protected file.
+ */
+static int given_fd(struct preparation *p, const struct plan_mount *m, struct error *err)
+{
+	static const char prefix[] = "/workspace/";
+
+	if (strcmp(m->target, "/workspace") == 0)
+		return dup(p->project.fd);
+	for (size_t i = 0; i < p->n_sources; i++)
+		if (text_is(p->mounts[i].target, m->target))
+			return dup(p->sources[i].fd);
+	for (size_t i = 0; i < PROJECT_FILE_COUNT; i++)
+		if (strncmp(m->target, prefix, strlen(prefix)) == 0 &&
+			strcmp(m->target + strlen(prefix),
+				project_file_path((enum project_file)i)) == 0)
+			return project_open_file(&p->project, (enum project_file)i, err);
+	return error_set(err, ERROR_INTERNAL, "the mount at %s has no source", m->target);
+}
+
+static bool network_off(const struct preparation *p)
+{
+	return strv_has(&p->line.argv, "--network=none");
+}
+
+/* The line's host name: ours, unless extra_args sets another. */
+static struct text hostname_of(const struct container_options *o)
+{
+	static const char flag[] = "--hostname=";
+
+	strv_foreach (arg, &o->extra_args)
+		if (strncmp(*arg, flag, strlen(flag)) == 0)
+			return text_of(*arg + strlen(flag));
+	return TEXT("cloop-sandbox");
+}
+
+static char *hosts_text(const struct container_options *o, bool network_off)
+{
+	AUTO(str) out = STR_INIT(1 << 20);
+	struct text entries[OPTIONS_ALLOW_HOSTS_MAX];
+	size_t n = network_off ? 0 : o->allow_hosts.n;
+
+	for (size_t i = 0; i < n; i++)
+		entries[i] = text_of(o->allow_hosts.v[i]);
+	hosts_file(&out, hostname_of(o), entries, n);
+	return str_take(&out);
+}
+
+static void plan_strings(
+	struct preparation *p, const struct executor *e, const char *handle, struct plan *plan)
+{
+	plan->handle = mem_strdup(handle);
+	plan->executor_id = mem_strdup(e->id);
+	plan->project = mem_strdup(p->project.path);
+	plan->container_name = mem_strdup(p->line.name);
+	plan->image = mem_strdup(p->image.identity.image);
+	plan->guest = mem_strdup(p->guest);
+	plan->hosts = hosts_text(&p->driver->options, network_off(p));
+	plan->runtime = p->driver->runtime;
+	plan->runtime.path = mem_strdup(p->driver->runtime.path);
+	plan->runtime.endpoint =
+		p->driver->runtime.endpoint ? mem_strdup(p->driver->runtime.endpoint) : NULL;
+}
+
+static int make_plan(struct preparation *p, const struct executor *e, const char *handle,
+	struct plan *plan, struct error *err)
+{
+	const struct container_options *o = &p->driver->options;
+	const struct executor_start *start = p->start;
+
+	plan_strings(p, e, handle, plan);
+	plan->uid = p->project.uid;
+	plan->gid = p->project.gid;
+	strv_add_all(&plan->engine_argv, &p->line.argv);
+	strv_add_all(&plan->client_env, &p->client_env);
+	strv_add_all(&plan->volumes, &p->image.volumes);
+	for (size_t i = 0; i < start->request->n_argv; i++)
+		strv_add_n(&plan->command, start->request->argv[i].p, start->request->argv[i].len);
+	for (size_t i = 0; i < p->line.mounts.n; i++)
+		if (add_mount(p, plan, &p->line.mounts.v[i]) < 0)
+			return error_set(
+				err, ERROR_MOUNTS_TOO_MANY, "more than %d mounts", PLAN_MOUNTS_MAX);
+	for (size_t i = 0; o->protect_project_files && i < PROJECT_FILE_COUNT; i++)
+		if (p->project.files[i] == PATH_ABSENT)
+			strv_add(&plan->absent, project_file_path((enum project_file)i));
+	if (start->redact)
+		strv_add_all(&plan->redact, start->redact);
+	plan->asked = p->line.limits;
+	plan->start_timeout_ms = o->start_timeout_seconds * MS;
+	plan->stop_grace_ms = o->stop_grace_seconds * MS;
+	plan->timeout_ms = start->timeout_ms;
+	plan->log_max_mb = o->log_max_mb;
+	return 0;
+}
+
+static json_t *first_record(struct preparation *p, const char *handle)
+{
+	json_t *record = json_deep_copy(p->start->record);
+	const struct image_identity *image = &p->image.identity;
+
+	json_object_set_new(record, "handle", json_string(handle));
+	json_object_set_new(record, "project", json_from_string(p->project.path));
+	if (image->run[0]) {
+		json_object_set_new(record, "image", json_string(image->image));
+		json_object_set_new(record, "image_digest",
+			image->digest[0] ? json_string(image->digest) : json_null());
+		json_object_set_new(record, "image_id", json_string(image->id));
+		json_object_set_new(record, "reproducible", json_boolean(image->reproducible));
+		if (image->warning)
+			record_warn(record, image->warning,
+				"more than one image of the store answers to that name");
+	}
+	json_object_set_new(record_supervision(record), "boot_id", json_string(clock_boot_id()));
+	return record;
+}
+
+/* The run exists and will not start: its directory keeps the reason. */
+static void record_refusal(
+	struct preparation *p, const struct rundir *run, const struct error *reason)
+{
+	auto_error struct error err = ERROR_INIT;
+	auto_json *record = first_record(p, run->handle);
+
+	record_set_state(record, "failed");
+	json_object_set_new(record, "outcome", json_string("start_failed"));
+	record_set_error(record, reason);
+	record_set_time(record, "finished_at", clock_realtime_ns());
+	json_object_set_new(record_supervision(record), "cli_exit",
+		json_integer(error_code_run_exit(reason->code)));
+	(void)!rundir_write(run, RECORD_FILE, record, true, &err);
+}
+
+/* One byte and the descriptors; the receiver is receive_launch() of the supervisor. */
+static int send_descriptors(int socket, const int *fds, size_t n, struct error *err)
+{
+	char byte = 'L';
+	struct iovec iov = {&byte, 1};
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE((PLAN_MOUNTS_MAX + 1) * sizeof(int))];
+	} control = {.bytes = {0}};
+	struct msghdr m = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = CMSG_SPACE(n * sizeof(int)),
+	};
+	struct cmsghdr *c = &control.align;
+
+	*c = (struct cmsghdr){.cmsg_level = SOL_SOCKET,
+		.cmsg_type = SCM_RIGHTS,
+		.cmsg_len = CMSG_LEN(n * sizeof(int))};
+	memcpy(CMSG_DATA(c), fds, n * sizeof(int));
+	if (sendmsg(socket, &m, MSG_NOSIGNAL) != 1)
+		return error_set_errno(
+			err, ERROR_SHIM_FAILED, errno, "handing the run to its supervisor");
+	return 0;
+}
+
+static int send_launch(
+	struct preparation *p, const struct plan *plan, int socket, struct error *err)
+{
+	AUTO(launch) launch = LAUNCH_INIT;
+	int fds[PLAN_MOUNTS_MAX + 1];
+	size_t n = 1;
+
+	strv_add_all(&launch.run_env, &p->client_env);
+	environment_plan_add_client(&p->line.env, &launch.run_env);
+	strv_add_all(&launch.expected, &p->line.env.entries);
+	if (!p->line.env.has_home)
+		strv_add(&launch.expected, "HOME=/tmp");
+	if (p->line.env.file.len > 0)
+		launch.env_file = mem_strdup(str_text(&p->line.env.file));
+	auto_json *object = launch_to_json(&launch);
+	auto_free char *text = json_write(object);
+	fds[0] = file_memfd("launch", text_of(text), err);
+	explicit_bzero(text, strlen(text));
+	int r = fds[0] < 0 ? -1 : 0;
+	for (size_t i = 0; r == 0 && i < plan->n_mounts; i++) {
+		if (plan->mounts[i].kind != PLAN_MOUNT_GIVEN)
+			continue;
+		int fd = given_fd(p, &plan->mounts[i], err);
+		if (fd < 0)
+			r = -1;
+		else
+			fds[n++] = fd;
+	}
+	if (r == 0)
+		r = send_descriptors(socket, fds, n, err);
+	for (size_t i = 0; i < n; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	return r;
+}
+
+/*
+ * The supervisor's answer. 0 the workload runs; 1 the supervisor died without one; -1 refused, or
+ * cancelled by us: the supervisor sees the shutdown and undoes the start before it answers.
+ */
+static int wait_for_answer(int socket, int cancel_fd, struct error *err)
+{
+	auto_free char *bytes = mem_alloc(ANSWER_MAX);
+	struct pollfd p[2] = {
+		{.fd = socket, .events = POLLIN}, {.fd = cancel_fd, .events = POLLIN}};
+
+	for (;;) {
+		if (poll(p, 2, -1) < 0 && errno != EINTR)
+			return error_set_errno(err, ERROR_IO, errno, "waiting for the supervisor");
+		if (p[1].revents) {
+			shutdown(socket, SHUT_WR);
+			p[1].fd = -1;
+		}
+		if (p[0].revents)
+			break;
+	}
+	ssize_t n = recv(socket, bytes, ANSWER_MAX, 0);
+	if (n <= 0)
+		return 1;
+	auto_json *answer = json_read((struct text){bytes, (size_t)n}, ANSWER_MAX,
+		"the supervisor's answer", ERROR_SHIM_FAILED, err);
+	if (!answer)
+		return -1;
+	if (json_get_bool(answer, "ok", false))
+		return 0;
+	error_from_json(err, answer);
+	return -1;
+}
+
+static int supervise(struct preparation *p, const struct rundir *run, const struct plan *plan,
+	int lock_fd, struct error *err)
+{
+	int ends[2];
+	struct child child = CHILD_INIT;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return error_set_errno(err, ERROR_IO, errno, "making a socket pair");
+	auto_fd int ours = ends[0];
+	auto_fd int theirs = ends[1];
+	if (fault_hit("start:6-shim") ||
+		shim_start(&p->home, run->handle, lock_fd, theirs, &child, err) < 0)
+		return error_prefix(err, "starting the supervisor");
+	close(TAKE_FD(theirs));
+	int r = send_launch(p, plan, ours, err);
+	if (r == 0)
+		r = wait_for_answer(ours, p->start->cancel_fd, err);
+	if (r == 1) {
+		/* It died: its successor finds out how far it came and ends or continues the run.
+		 */
+		close(child.pidfd);
+		child = CHILD_INIT;
+		r = shim_adopt(&p->home, run->handle, &child, err);
+	}
+	if (p->start->ret_supervisor)
+		*p->start->ret_supervisor = child.pidfd;
+	else if (child.pidfd >= 0)
+		close(child.pidfd);
+	return r;
+}
+
+/* Steps 3-17 with a run directory. */
+static int start_run(struct preparation *p, const struct executor *e, const struct rundir *run,
+	struct error *err)
+{
+	AUTO(plan) plan = PLAN_INIT;
+	auto_fd int lock = -1;
+
+	if (lockfile_try(run->fd, "lock", &lock, err) != 0)
+		return error_is(err, ERROR_NONE)
+			       ? error_set(err, ERROR_INTERNAL, "a new run is locked")
+			       : -1;
+	fault_hit("start:3-directory");
+	if (guest_file_install(p->home.path, err) < 0 || look_up_image(p, err) < 0 ||
+		build_line(p, run->handle, p->image.identity.run, err) < 0 ||
+		make_plan(p, e, run->handle, &plan, err) < 0) {
+		record_refusal(p, run, err);
+		return -1;
+	}
+	auto_json *request = plan_to_json(&plan);
+	auto_json *record = first_record(p, run->handle);
+	if (rundir_write(run, REQUEST_FILE, request, false, err) < 0 ||
+		rundir_write(run, RECORD_FILE, record, false, err) < 0) {
+		record_refusal(p, run, err);
+		return -1;
+	}
+	fault_hit("start:5-record");
+	int r = supervise(p, run, &plan, lock, err);
+	if (r < 0 && error_is(err, ERROR_IO))
+		record_refusal(p, run, err);
+	return r;
+}
+
+int container_driver_start(const struct executor *e, const struct executor_start *start,
+	char ret_handle[EXECUTOR_HANDLE_SIZE], struct error *err)
+{
+	AUTO(preparation) p;
+	AUTO(rundir) run = RUNDIR_INIT;
+
+	ret_handle[0] = '\0';
+	if (prepare(&p, e, start, err) < 0)
+		return -1;
+	rundir_prune(&p.home);
+	if (rundir_create(&p.home, &run, err) < 0)
+		return -1;
+	memcpy(ret_handle, run.handle, HANDLE_SIZE);
+	return start_run(&p, e, &run, err);
+}

@@ -1,0 +1,202 @@
+#include "executor/container/supervise/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+#include "base/mem.h"
+#include "sys/clock.h"
+
+/* Reads per turn of one stream, so that the other and the control socket get theirs. */
+enum { READ_SIZE = 65536, READS_A_TURN = 8, PIPE_SIZE = 256 << 10, MB = 1 << 20 };
+
+static const char *const fifo_names[OUTPUT_STREAMS] = {"stdout.fifo", "stderr.fifo"};
+
+int output_init(struct output *o, struct loop *l, const struct rundir *run, int64_t log_max_mb,
+	struct error *err)
+{
+	*o = (struct output){.loop = l, .run_fd = run->fd, .scratch = STR_INIT(SIZE_MAX / 2)};
+	for (size_t i = 0; i < OUTPUT_STREAMS; i++)
+		o->streams[i] = (struct output_stream){
+			.owner = o, .stream = i == 0 ? LOG_STDOUT : LOG_STDERR, .fd = -1};
+	o->redactor = redactor_new();
+	return log_writer_open(
+		run->fd, (uint64_t)log_max_mb * MB, clock_realtime_ns(), &o->log, err);
+}
+
+static void stop_reading(struct output_stream *s)
+{
+	loop_remove(s->source);
+	loop_remove(s->hold);
+	s->source = s->hold = NULL;
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+}
+
+void output_done(struct output *o)
+{
+	for (size_t i = 0; i < OUTPUT_STREAMS; i++) {
+		stop_reading(&o->streams[i]);
+		redact_stream_free(o->streams[i].redact);
+	}
+	loop_remove(o->sync);
+	log_writer_free(o->log);
+	redactor_free(o->redactor);
+	str_done(&o->scratch);
+	free(o->buffer);
+	*o = (struct output){0};
+}
+
+int output_open(struct output *o, bool chown, uid_t uid, gid_t gid, struct error *err)
+{
+	for (size_t i = 0; i < OUTPUT_STREAMS; i++) {
+		struct output_stream *s = &o->streams[i];
+		struct stat st;
+		if (mkfifoat(o->run_fd, fifo_names[i], 0600) < 0 && errno != EEXIST)
+			return error_set_errno(
+				err, ERROR_HOME_UNUSABLE, errno, "making %s", fifo_names[i]);
+		s->fd = openat(
+			o->run_fd, fifo_names[i], O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+		if (s->fd < 0 || fstat(s->fd, &st) < 0 || !S_ISFIFO(st.st_mode))
+			return error_set_errno(
+				err, ERROR_HOME_UNUSABLE, errno, "opening %s", fifo_names[i]);
+		if (chown && fchown(s->fd, uid, gid) < 0)
+			return error_set_errno(err, ERROR_OWNER_NOT_SELF, errno,
+				"giving %s to the sandbox", fifo_names[i]);
+		fcntl(s->fd, F_SETPIPE_SZ,
+			PIPE_SIZE); /* may be refused: a smaller pipe works too */
+	}
+	return 0;
+}
+
+int output_open_ends(struct output *o, int fds[2], struct error *err)
+{
+	for (size_t i = 0; i < OUTPUT_STREAMS; i++) {
+		fds[i] = openat(o->run_fd, fifo_names[i], O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+		if (fds[i] < 0) {
+			error_set_errno(
+				err, ERROR_HOME_UNUSABLE, errno, "opening %s", fifo_names[i]);
+			if (i > 0)
+				close(fds[0]);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int output_redact(struct output *o, struct text value, struct error *err)
+{
+	return redactor_add(o->redactor, value, err);
+}
+
+static void on_sync(void *data)
+{
+	struct output *o = data;
+
+	o->sync = NULL;
+	log_writer_sync(o->log);
+}
+
+static void append(struct output_stream *s, const struct text *parts, size_t n)
+{
+	struct output *o = s->owner;
+
+	log_writer_append(o->log, s->stream, clock_realtime_ns(), parts, n);
+	if (!o->sync)
+		o->sync = loop_at(o->loop, clock_boottime_ms() + LOG_WRITER_SYNC_MS, on_sync, o);
+}
+
+static void flush_held(struct output_stream *s)
+{
+	struct text held;
+
+	if (chunker_flush(&s->chunker, &held))
+		append(s, &held, 1);
+}
+
+static void on_hold(void *data)
+{
+	struct output_stream *s = data;
+
+	s->hold = NULL;
+	flush_held(s);
+}
+
+static void write_out(struct output_stream *s, struct text shown)
+{
+	struct text parts[2];
+
+	loop_remove(s->hold);
+	s->hold = NULL;
+	while (chunker_next(&s->chunker, &shown, parts))
+		append(s, parts, 2);
+	if (chunker_holding(&s->chunker))
+		s->hold =
+			loop_at(s->owner->loop, clock_boottime_ms() + CHUNKER_HOLD_MS, on_hold, s);
+}
+
+/* One read; false when there is nothing. */
+static bool read_once(struct output_stream *s)
+{
+	struct output *o = s->owner;
+	ssize_t n = read(s->fd, o->buffer, READ_SIZE);
+
+	if (n <= 0)
+		return n < 0 && errno == EINTR;
+	if (redactor_empty(o->redactor)) {
+		write_out(s, (struct text){o->buffer, (size_t)n});
+		return true;
+	}
+	if (!s->redact)
+		s->redact = redact_stream_new(o->redactor);
+	write_out(s,
+		redact_stream_write(s->redact, (struct text){o->buffer, (size_t)n}, &o->scratch));
+	return true;
+}
+
+static void on_readable(void *data, uint32_t events)
+{
+	struct output_stream *s = data;
+
+	(void)events;
+	for (unsigned i = 0; i < READS_A_TURN && read_once(s); i++)
+		;
+}
+
+void output_start(struct output *o)
+{
+	if (!o->buffer)
+		o->buffer = mem_alloc(READ_SIZE);
+	for (size_t i = 0; i < OUTPUT_STREAMS; i++)
+		if (o->streams[i].fd >= 0 && !o->streams[i].source)
+			o->streams[i].source = loop_watch(
+				o->loop, o->streams[i].fd, EPOLLIN, on_readable, &o->streams[i]);
+}
+
+void output_finish(struct output *o)
+{
+	if (!o->buffer)
+		o->buffer = mem_alloc(READ_SIZE);
+	for (size_t i = 0; i < OUTPUT_STREAMS; i++) {
+		struct output_stream *s = &o->streams[i];
+		if (s->fd < 0)
+			continue;
+		while (read_once(s))
+			;
+		if (s->redact)
+			write_out(s, redact_stream_end(s->redact, &o->scratch));
+		flush_held(s);
+		stop_reading(s);
+	}
+}
+
+void output_note(struct output *o, const char *words)
+{
+	AUTO(str) shown = STR_INIT(SIZE_MAX / 2);
+
+	redact_text(o->redactor, text_of(words), &shown);
+	log_writer_note(o->log, clock_realtime_ns(), (struct text){str_text(&shown), shown.len});
+}

@@ -1,0 +1,55 @@
+/*
+ * The workload's output: two FIFOs of the run directory -> redaction -> chunks -> the run's log
+ * (container-driver.md §11.1, §11.2, §12). The workload's ends are blocking O_RDWR descriptions of
+ * their own, so a dead supervisor makes it wait at a full pipe, and a new one goes on reading.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "executor/rundir/rundir.h"
+#include "executor/runlog/chunker.h"
+#include "executor/runlog/log-writer.h"
+#include "executor/runlog/redact.h"
+#include "sys/loop.h"
+
+enum { OUTPUT_STREAMS = 2 };
+
+struct output;
+struct output_stream {
+	struct output *owner;
+	enum log_stream stream;
+	int fd; /* ours, O_RDWR | O_NONBLOCK */
+	struct loop_source *source;
+	struct loop_source *hold; /* flushes held UTF-8 bytes */
+	struct redact_stream *redact;
+	struct chunker chunker;
+};
+
+struct output {
+	struct loop *loop;
+	int run_fd;
+	struct log_writer *log;
+	struct redactor *redactor;
+	struct output_stream streams[OUTPUT_STREAMS];
+	struct loop_source *sync;
+	struct str scratch;
+	char *buffer; /* one read */
+};
+
+/* Opens the log (new or continued). */
+must_check int output_init(struct output *o, struct loop *l, const struct rundir *run,
+	int64_t log_max_mb, struct error *err);
+void output_done(struct output *o);
+/* Makes the FIFOs (0600, owned by the sandbox where `chown`) or opens those that are there. */
+must_check int output_open(struct output *o, bool chown, uid_t uid, gid_t gid, struct error *err);
+/* Blocking descriptors for the workload's fd 1 and 2; the caller's. */
+must_check int output_open_ends(struct output *o, int fds[2], struct error *err);
+/* One more value to hide. 1: too short to be masked. */
+must_check int output_redact(struct output *o, struct text value, struct error *err);
+/* Starts reading. */
+void output_start(struct output *o);
+/* Reads to EAGAIN and writes out everything that is held; stops reading. */
+void output_finish(struct output *o);
+void output_note(struct output *o, const char *words);

@@ -1,0 +1,533 @@
+/*
+ * The start of a run, from the files of its directory to `go` (container-driver.md §9.1, steps
+ * 7-17). Every step either succeeds or ends in start_fail(), which gives the run its final record
+ * and removes what was made. Fault points are named after the steps.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "executor/container/failure.h"
+#include "executor/container/init/init-exec.h"
+#include "executor/container/inspect.h"
+#include "executor/container/supervise/supervisor.h"
+#include "executor/container/supervise/verify.h"
+#include "sys/clock.h"
+#include "sys/fault.h"
+#include "sys/file.h"
+#include "sys/lockfile.h"
+
+enum {
+	SLOT_RETRY_MS = 10,
+	INIT_POLL_MS = 250,
+	INSPECT_TIMEOUT_MS = 30000,
+	SLOTS_MIN = 2,
+	SLOTS_MAX = 8
+};
+
+static int faulted(const char *point, struct error *err)
+{
+	return fault_hit(point) ? error_set(err, ERROR_SHIM_FAILED, "fault injected at %s", point)
+				: 0;
+}
+
+static void answer_caller(struct supervisor *s, const json_t *answer)
+{
+	auto_free char *text = json_write(answer);
+
+	if (s->caller_fd < 0)
+		return;
+	(void)!send(s->caller_fd, text, strlen(text), MSG_NOSIGNAL);
+	loop_remove(s->caller);
+	s->caller = NULL;
+	close(s->caller_fd);
+	s->caller_fd = -1;
+}
+
+void start_cleanup(struct supervisor *s)
+{
+	loop_remove(s->start_timer);
+	loop_remove(s->poll_timer);
+	loop_remove(s->caller);
+	s->start_timer = s->poll_timer = s->caller = NULL;
+	engine_call_cancel(s->start_call);
+	s->start_call = NULL;
+	if (s->slot_fd >= 0)
+		close(s->slot_fd);
+	s->slot_fd = -1;
+	if (s->caller_fd >= 0)
+		close(s->caller_fd);
+	s->caller_fd = -1;
+	for (size_t i = 0; i < PLAN_MOUNTS_MAX; i++) {
+		if (s->mount_fds[i] >= 0)
+			close(s->mount_fds[i]);
+		s->mount_fds[i] = -1;
+	}
+}
+
+void start_fail(struct supervisor *s, struct error *err)
+{
+	if (s->phase != PHASE_STARTING && s->phase != PHASE_RELEASED)
+		return;
+	s->phase = PHASE_ENDING;
+	error_move(&s->failure, err);
+	gate_unlisten(s);
+	gate_disconnect(s);
+	s->start_killed = s->start_call != NULL;
+	engine_call_cancel(s->start_call);
+	s->start_call = NULL;
+	output_finish(&s->output);
+	auto_json *envelope = error_to_json(&s->failure);
+	finish_failed(s, "start_failed", &s->failure);
+	answer_caller(s, envelope);
+	start_cleanup(s);
+}
+
+static void on_caller_gone(void *data, uint32_t events)
+{
+	struct supervisor *s = data;
+	auto_error struct error err = ERROR_INIT;
+	char byte;
+
+	(void)events;
+	if (recv(s->caller_fd, &byte, 1, MSG_DONTWAIT) > 0)
+		return;
+	error_set(&err, ERROR_START_CANCELLED, "the start was cancelled: its caller went away");
+	start_fail(s, &err);
+}
+
+/* A file of the run directory that is mounted; its descriptor for the comparison. */
+static int make_file(
+	struct supervisor *s, const char *name, const char *text, int *ret_fd, struct error *err)
+{
+	if (file_replace_at(s->run.fd, name, 0644, text_of(text), false, err) < 0)
+		return -1;
+	*ret_fd = openat(s->run.fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	return *ret_fd < 0 ? error_set_errno(err, ERROR_HOME_UNUSABLE, errno, "opening %s", name)
+			   : 0;
+}
+
+static int open_guest(struct supervisor *s, struct error *err)
+{
+	struct stat st;
+
+	s->guest_fd = open(s->plan.guest, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (s->guest_fd < 0 || fstat(s->guest_fd, &st) < 0)
+		return error_set_errno(
+			err, ERROR_GUEST_UNUSABLE, errno, "opening %s", s->plan.guest);
+	if (st.st_uid != geteuid() || (st.st_mode & 07777) != 0755 || !S_ISREG(st.st_mode))
+		return error_set(
+			err, ERROR_GUEST_UNUSABLE, "%s is not as it was installed", s->plan.guest);
+	return 0;
+}
+
+/* mkdir -p below the workspace without following a link; opens the last component. */
+static int make_source(struct supervisor *s, const char *relative, int *ret_fd, struct error *err)
+{
+	struct text rest = text_of(relative), part;
+	struct stat owner;
+
+	auto_fd int at = dup(s->mount_fds[0]);
+	if (at < 0 || fstat(at, &owner) < 0)
+		return error_set_errno(err, ERROR_IO, errno, "looking at the workspace");
+	while (text_split(&rest, '/', &part)) {
+		auto_free char *name = mem_strndup(part.p, part.len);
+		int made = mkdirat(at, name, 0755);
+		int next = file_open_at(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0,
+			FILE_BENEATH | FILE_NO_SYMLINKS);
+		if (next < 0)
+			return error_set_errno(err, ERROR_MOUNT_CHANGED, errno,
+				"making the mount source %s", quoted_string(relative));
+		close(at);
+		at = next;
+		if (made == 0 && fchownat(at, "", owner.st_uid, owner.st_gid, AT_EMPTY_PATH) < 0)
+			return error_set_errno(err, ERROR_MOUNT_SOURCE_UNREADABLE, errno,
+				"giving the mount source %s to the project's owner",
+				quoted_string(relative));
+	}
+	*ret_fd = TAKE_FD(at);
+	return 0;
+}
+
+static int open_mount(struct supervisor *s, size_t i, struct error *err)
+{
+	const struct plan_mount *m = &s->plan.mounts[i];
+
+	switch (m->kind) {
+	case PLAN_MOUNT_GIVEN:
+		return s->mount_fds[i] >= 0
+			       ? 0
+			       : error_set(err, ERROR_SHIM_FAILED, "a mount was not handed over");
+	case PLAN_MOUNT_MAKE:
+		return make_source(s, m->source, &s->mount_fds[i], err);
+	case PLAN_MOUNT_GUEST:
+		s->mount_fds[i] = dup(s->guest_fd);
+		return 0;
+	case PLAN_MOUNT_CTL:
+		s->mount_fds[i] = dup(s->ctl_fd);
+		return 0;
+	case PLAN_MOUNT_HOSTS:
+		return make_file(s, "hosts", s->plan.hosts, &s->mount_fds[i], err);
+	case PLAN_MOUNT_RESOLV:
+		return make_file(s, "resolv.conf", "", &s->mount_fds[i], err);
+	case PLAN_MOUNT_KIND_COUNT:
+	default:
+		return error_set(err, ERROR_INTERNAL, "an unknown kind of mount");
+	}
+}
+
+/* Steps 9 and 10: everything that the engine line names exists afterwards. */
+static int make_files(struct supervisor *s, struct error *err)
+{
+	const struct plan *p = &s->plan;
+
+	if (faulted("start:9-files", err) < 0 || open_guest(s, err) < 0)
+		return -1;
+	if (output_open(&s->output, !p->runtime.rootless, p->uid, p->gid, err) < 0)
+		return -1;
+	if (gate_make_folder(s, err) < 0 || gate_listen(s, err) < 0)
+		return -1;
+	if (faulted("start:10-sources", err) < 0)
+		return -1;
+	for (size_t i = 0; i < p->n_mounts; i++)
+		if (open_mount(s, i, err) < 0)
+			return -1;
+	return 0;
+}
+
+static unsigned start_slots(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return (unsigned)(cpus < SLOTS_MIN ? SLOTS_MIN : cpus > SLOTS_MAX ? SLOTS_MAX : cpus);
+}
+
+static void on_engine_answer(void *data, const struct engine_answer *answer);
+
+static void on_start_timeout(void *data)
+{
+	struct supervisor *s = data;
+	auto_error struct error err = ERROR_INIT;
+
+	s->start_timer = NULL;
+	if (s->phase != PHASE_STARTING)
+		return;
+	error_set(&err, ERROR_ENGINE_TIMEOUT, "%s did not bring the sandbox up within %lld s",
+		engine_text(s->plan.runtime.engine), (long long)(s->plan.start_timeout_ms / 1000));
+	error_set_remedy(&err,
+		"raise executors.container.start_timeout_seconds; id-mapping of a large image "
+		"(rootless), relabelling (selinux_label) or a VM boot take long");
+	start_fail(s, &err);
+}
+
+/* Step 11: the one call. Its answer is not waited for; the init's connection is. */
+static int call_engine(struct supervisor *s, struct error *err)
+{
+	auto_fd int env_file = -1;
+
+	if (faulted("start:11-engine", err) < 0)
+		return -1;
+	if (s->launch.env_file) {
+		env_file = file_memfd("env", text_of(s->launch.env_file), err);
+		if (env_file < 0)
+			return -1;
+	}
+	struct engine_call_spec spec = {
+		.path = s->plan.runtime.path,
+		.argv = s->plan.engine_argv.v,
+		.env = s->launch.run_env.v,
+		.fd3 = env_file,
+		.timeout_ms = 2 * s->plan.start_timeout_ms,
+	};
+	s->called_at = clock_boottime_ms();
+	s->start_call = engine_call_start(s->loop, &spec, on_engine_answer, s, err);
+	if (!s->start_call)
+		return -1;
+	s->start_timer =
+		loop_at(s->loop, s->called_at + s->plan.start_timeout_ms, on_start_timeout, s);
+	return 0;
+}
+
+static void take_slot(void *data)
+{
+	struct supervisor *s = data;
+	auto_error struct error err = ERROR_INIT;
+	char name[16];
+
+	s->poll_timer = NULL;
+	for (unsigned i = 0; i < start_slots() && s->slot_fd < 0; i++) {
+		snprintf(name, sizeof(name), "start-%u", i);
+		if (lockfile_try(s->home.sockets_fd, name, &s->slot_fd, &err) < 0) {
+			start_fail(s, &err);
+			return;
+		}
+	}
+	if (s->slot_fd < 0) {
+		s->poll_timer = loop_at(s->loop, clock_boottime_ms() + SLOT_RETRY_MS, take_slot, s);
+		return;
+	}
+	if (call_engine(s, &err) < 0)
+		start_fail(s, &err);
+}
+
+void start_begin(struct supervisor *s)
+{
+	auto_error struct error err = ERROR_INIT;
+
+	s->caller = loop_watch(s->loop, s->caller_fd, EPOLLIN | EPOLLRDHUP, on_caller_gone, s);
+	if (make_files(s, &err) < 0) {
+		start_fail(s, &err);
+		return;
+	}
+	take_slot(s);
+}
+
+static void on_start_inspect(void *data, const struct engine_answer *answer);
+
+static void poll_init(void *data)
+{
+	struct supervisor *s = data;
+	auto_error struct error err = ERROR_INIT;
+	const char *args[] = {"inspect", "--type=container", supervisor_container(s), NULL};
+
+	s->poll_timer = NULL;
+	if (s->phase != PHASE_STARTING || s->init_fd >= 0)
+		return;
+	s->inspect_call = supervisor_engine(s, args, INSPECT_TIMEOUT_MS, on_start_inspect, &err);
+	if (!s->inspect_call)
+		start_fail(s, &err);
+}
+
+static void on_start_inspect(void *data, const struct engine_answer *answer)
+{
+	struct supervisor *s = data;
+	auto_error struct error err = ERROR_INIT;
+	AUTO(inspection) seen = INSPECTION_INIT;
+
+	s->inspect_call = NULL;
+	if (s->phase != PHASE_STARTING || s->init_fd >= 0)
+		return;
+	bool known = answer->exit_code == 0 && inspect_parse(answer->out, &seen, &err) == 0;
+	if (known && seen.running) {
+		s->poll_timer = loop_at(s->loop, clock_boottime_ms() + INIT_POLL_MS, poll_init, s);
+		return;
+	}
+	error_set(&err, ERROR_INIT_FAILED,
+		"the sandbox ended before its init reported; exit code %lld%s",
+		(long long)(known ? seen.exit_code : -1),
+		known && seen.exit_code == EACCES ? ": the socket of its supervisor was refused"
+						  : "");
+	start_fail(s, &err);
+}
+
+static void fail_by_words(struct supervisor *s, const struct engine_answer *answer)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO(str) words = STR_INIT(answer->stderr_text.len + 1);
+	AUTO(str) out = STR_INIT(answer->out.len + 1);
+
+	str_add(&words, answer->stderr_text.p, answer->stderr_text.len);
+	str_add(&out, answer->out.p, answer->out.len);
+	struct failure f = {
+		.engine = s->plan.runtime.engine,
+		.call = TEXT("run"),
+		.image = text_of(s->plan.image),
+		.err = &words,
+		.out = &out,
+	};
+	failure_explain(&f, &err);
+	start_fail(s, &err);
+}
+
+static void on_engine_answer(void *data, const struct engine_answer *answer)
+{
+	struct supervisor *s = data;
+
+	s->start_call = NULL;
+	if (s->slot_fd >= 0)
+		close(s->slot_fd);
+	s->slot_fd = -1;
+	if (s->phase == PHASE_STARTING && answer->exit_code != 0) {
+		fail_by_words(s, answer);
+	} else if (s->phase == PHASE_STARTING && s->init_fd < 0) {
+		s->poll_timer = loop_at(s->loop, clock_boottime_ms() + INIT_POLL_MS, poll_init, s);
+	} else if (answer->exit_code != 0 && s->phase != PHASE_STARTING) {
+		AUTO(str) words = STR_INIT(8192);
+		text_escape(&words, answer->stderr_text, 400);
+		record_warn(s->record, "engine_call_failed",
+			"the engine reported after the start: %s", str_text(&words));
+		supervisor_persist(s, false);
+	}
+	if (s->phase == PHASE_OVER)
+		finish_remove(s);
+}
+
+static void on_oom(void *data, uint32_t events)
+{
+	struct supervisor *s = data;
+	char buffer[64];
+
+	(void)events;
+	(void)!read(s->oom_fd, buffer, sizeof(buffer));
+	int64_t kills = cgroup_oom_kills(&s->cgroup);
+	if (kills > s->oom_kills)
+		s->oom_kills = kills;
+}
+
+void start_watch_cgroup(struct supervisor *s)
+{
+	auto_error struct error err = ERROR_INIT;
+	bool priority = false;
+	const char *id = supervisor_container_id(s);
+
+	if (cgroup_open(s->init_pid, &s->cgroup, &err) < 0)
+		return;
+	const char *path = s->cgroup.paths[CGROUP_MEMORY];
+	/* On rootless cgroup v1 the init stays in its user's group: its numbers are not the run's.
+	 */
+	s->cgroup_ours = path && id[0] && strstr(path, id);
+	if (!s->cgroup_ours)
+		return;
+	s->oom_fd = cgroup_oom_watch(&s->cgroup, &priority);
+	if (s->oom_fd >= 0)
+		s->oom_source =
+			loop_watch(s->loop, s->oom_fd, priority ? EPOLLPRI : EPOLLIN, on_oom, s);
+}
+
+/* What was asked for is recorded as it was read back (§9.5); the rest stays as it was decided. */
+static void record_effective(struct supervisor *s, const struct limits *held)
+{
+	json_t *effective = json_object_get(json_object_get(s->record, "limits"), "effective");
+
+	if (s->plan.asked.cpu_millis > 0)
+		json_object_set_new(
+			effective, "cpu_millis", json_integer((json_int_t)held->cpu_millis));
+	if (s->plan.asked.memory_mb > 0)
+		json_object_set_new(
+			effective, "memory_mb", json_integer((json_int_t)held->memory_mb));
+	if (s->plan.asked.pids > 0)
+		json_object_set_new(effective, "pids", json_integer((json_int_t)held->pids));
+}
+
+/* Step 13: everything is judged on the real process, before its first instruction. */
+static int verify_all(struct supervisor *s, struct error *err)
+{
+	struct verify_mount mounts[PLAN_MOUNTS_MAX];
+	struct limits effective = {0};
+
+	for (size_t i = 0; i < s->plan.n_mounts; i++)
+		mounts[i] = (struct verify_mount){
+			s->plan.mounts[i].target, s->plan.mounts[i].read_only, s->mount_fds[i]};
+	struct verify v = {
+		.pid = s->init_pid,
+		.container_id = supervisor_container_id(s),
+		.guest_fd = s->guest_fd,
+		.mounts = mounts,
+		.n_mounts = s->plan.n_mounts,
+		.also_fine = &s->plan.volumes,
+		.env = &s->launch.expected,
+		.asked = s->plan.asked,
+		.uid = s->plan.uid,
+		.gid = s->plan.gid,
+	};
+	if (faulted("verify:mounts", err) < 0 || verify_mounts(&v, err) < 0)
+		return -1;
+	if (faulted("verify:limits", err) < 0 || verify_limits(&v, &s->cgroup, &effective, err) < 0)
+		return -1;
+	if (faulted("verify:environment", err) < 0 || verify_environment(&v, err) < 0)
+		return -1;
+	if (faulted("verify:confinement", err) < 0 || verify_confinement(&v, err) < 0)
+		return -1;
+	record_effective(s, &effective);
+	return 0;
+}
+
+/* Step 15: on record first, then `go`. */
+static int release(struct supervisor *s, struct error *err)
+{
+	json_t *supervision = record_supervision(s->record);
+
+	json_object_set_new(supervision, "released", json_true());
+	json_object_set_new(supervision, "boot_id", json_string(clock_boot_id()));
+	json_object_set_new(supervision, "init_pid", json_integer(s->init_pid));
+	if (s->plan.timeout_ms > 0)
+		json_object_set_new(supervision, "deadline_boottime_ms",
+			json_integer(clock_boottime_ms() + s->plan.timeout_ms));
+	if (faulted("start:15-record", err) < 0)
+		return -1;
+	if (rundir_write(&s->run, RECORD_FILE, s->record, false, err) < 0) {
+		json_object_set_new(supervision, "released", json_false());
+		return -1;
+	}
+	if (faulted("start:15-go", err) < 0 || gate_send_go(s, err) < 0)
+		return -1;
+	s->phase = PHASE_RELEASED;
+	return 0;
+}
+
+void start_on_hello(struct supervisor *s)
+{
+	auto_error struct error err = ERROR_INIT;
+
+	if (faulted("start:12-init", &err) < 0) {
+		start_fail(s, &err);
+		return;
+	}
+	start_watch_cgroup(s);
+	if (verify_all(s, &err) < 0 || release(s, &err) < 0) {
+		start_fail(s, &err);
+		return;
+	}
+	output_start(&s->output);
+}
+
+void start_on_started(struct supervisor *s)
+{
+	if (s->phase != PHASE_RELEASED)
+		return;
+	fault_hit("start:16-started");
+	s->phase = PHASE_RUNNING;
+	s->started_at = clock_boottime_ms();
+	record_set_state(s->record, "running");
+	record_set_time(s->record, "started_at", clock_realtime_ns());
+	json_object_set_new(
+		record_supervision(s->record), "started_boottime_ms", json_integer(s->started_at));
+	supervisor_persist(s, false);
+	fault_hit("start:17-answer");
+	auto_json *ok = json_pack("{s:b, s:s}", "ok", 1, "handle", s->run.handle);
+	answer_caller(s, ok);
+	loop_remove(s->start_timer);
+	s->start_timer = NULL;
+	launch_done(&s->launch);
+	for (size_t i = 0; i < PLAN_MOUNTS_MAX; i++) {
+		if (s->mount_fds[i] >= 0)
+			close(s->mount_fds[i]);
+		s->mount_fds[i] = -1;
+	}
+	stop_arm_deadline(s);
+}
+
+void start_on_exec_failed(struct supervisor *s, const struct init_failure *f)
+{
+	auto_error struct error err = ERROR_INIT;
+	enum init_exec_verdict verdict = init_exec_judge(f);
+	const char *word = s->plan.command.n ? s->plan.command.v[0] : "";
+
+	if (s->phase != PHASE_RELEASED)
+		return;
+	json_object_set_new(record_supervision(s->record), "released", json_false());
+	if (verdict == INIT_VERDICT_NOT_FOUND)
+		error_set(&err, ERROR_COMMAND_NOT_FOUND, "%s was not found in image %s",
+			quoted_string(word), quoted_string(s->plan.image));
+	else if (verdict == INIT_VERDICT_NOT_EXECUTABLE)
+		error_set_errno(&err, ERROR_COMMAND_NOT_EXECUTABLE, (int)f->error,
+			"%s cannot be executed in image %s", quoted_string(word),
+			quoted_string(s->plan.image));
+	else
+		error_set_errno(&err, ERROR_EXEC_FAILED, (int)f->error, "starting %s (step %s)",
+			quoted_string(word), init_step_text(f->step));
+	start_fail(s, &err);
+}

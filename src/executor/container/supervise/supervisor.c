@@ -1,0 +1,309 @@
+#include "executor/container/supervise/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "executor/container/supervise/supervise.h"
+#include "sys/file.h"
+#include "sys/lockfile.h"
+#include "sys/log.h"
+
+enum { ENGINE_ARGS_MAX = 16, LAUNCH_MAX = 96 << 20, CID_HEX = 64 };
+
+static void supervisor_init(struct supervisor *s)
+{
+	*s = (struct supervisor){
+		.home = HOME_INIT,
+		.run = RUNDIR_INIT,
+		.plan = PLAN_INIT,
+		.launch = LAUNCH_INIT,
+		.cgroup = CGROUP_INIT,
+		.lock_fd = -1,
+		.caller_fd = -1,
+		.guest_fd = -1,
+		.slot_fd = -1,
+		.ctl_fd = -1,
+		.listen_fd = -1,
+		.init_fd = -1,
+		.init_pidfd = -1,
+		.oom_fd = -1,
+		.control_fd = -1,
+		.cpu_ms = -1,
+		.memory_peak = -1,
+		.wait_status = -1,
+		.engine_exit_code = -1,
+		.engine_knows = true,
+	};
+	for (size_t i = 0; i < PLAN_MOUNTS_MAX; i++)
+		s->mount_fds[i] = -1;
+}
+
+static void supervisor_done(struct supervisor *s)
+{
+	start_cleanup(s);
+	stop_cleanup(s);
+	server_close(s);
+	gate_unlisten(s);
+	gate_disconnect(s);
+	engine_call_cancel(s->inspect_call);
+	engine_call_cancel(s->remove_call);
+	loop_remove(s->init_ended);
+	loop_remove(s->init_timer);
+	loop_remove(s->oom_source);
+	output_done(&s->output);
+	cgroup_done(&s->cgroup);
+	int fds[] = {s->guest_fd, s->ctl_fd, s->init_pidfd, s->oom_fd, s->control_fd};
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	loop_free(s->loop);
+	json_decref(s->record);
+	launch_done(&s->launch);
+	plan_done(&s->plan);
+	rundir_done(&s->run);
+	home_done(&s->home);
+	error_done(&s->failure);
+	if (s->lock_fd >= 0)
+		close(s->lock_fd);
+}
+
+void supervisor_persist(struct supervisor *s, bool durable)
+{
+	auto_error struct error err = ERROR_INIT;
+
+	if (rundir_write(&s->run, RECORD_FILE, s->record, durable, &err) < 0)
+		log_warning("%s", err.message);
+}
+
+void supervisor_note(struct supervisor *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	auto_free char *words = mem_vprintf(fmt, ap);
+	va_end(ap);
+	output_note(&s->output, words);
+}
+
+const char *supervisor_container_id(struct supervisor *s)
+{
+	static char id[CID_HEX + 1];
+	AUTO(str) text = STR_INIT(256);
+
+	id[0] = '\0';
+	if (file_read_at(s->run.fd, "cid", 255, &text) == 0) {
+		struct text t = text_trim((struct text){str_text(&text), text.len});
+		if (text_is_hex(t, CID_HEX))
+			memcpy(id, t.p, CID_HEX + 1 <= t.len ? CID_HEX : t.len);
+		id[CID_HEX] = '\0';
+	}
+	return id;
+}
+
+const char *supervisor_container(struct supervisor *s)
+{
+	const char *id = supervisor_container_id(s);
+
+	return id[0] ? id : s->plan.container_name;
+}
+
+struct engine_call *supervisor_engine(struct supervisor *s, const char *const *args,
+	int64_t timeout_ms, engine_call_fn *fn, struct error *err)
+{
+	AUTO(strv) argv = STRV_INIT(ENGINE_ARGS_MAX + 1);
+
+	strv_add(&argv, engine_text(s->plan.runtime.engine));
+	for (size_t i = 0; args[i]; i++)
+		strv_add(&argv, args[i]);
+	struct engine_call_spec spec = {
+		.path = s->plan.runtime.path,
+		.argv = argv.v,
+		.env = s->plan.client_env.v,
+		.fd3 = -1,
+		.timeout_ms = timeout_ms,
+	};
+	return engine_call_start(s->loop, &spec, fn, s, err);
+}
+
+/* Nobody may look into this process, and it leaves no core: it holds values of variables. */
+static void harden(void)
+{
+	struct rlimit none = {0, 0};
+
+	umask(022);
+	prctl(PR_SET_DUMPABLE, 0);
+	setrlimit(RLIMIT_CORE, &none);
+}
+
+static void open_log(struct supervisor *s)
+{
+	int fd = openat(s->run.fd, "shim.log",
+		O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	log_set_fd(fd);
+}
+
+/* What both ways of supervising begin with. */
+static int open_run(struct supervisor *s, const char *home, const char *handle, struct error *err)
+{
+	if (home_open(home, &s->home, err) < 0 || rundir_open(&s->home, handle, &s->run, err) < 0)
+		return -1;
+	open_log(s);
+	auto_json *request = rundir_read(&s->run, REQUEST_FILE, err);
+	if (!request || plan_from_json(request, &s->plan, err) < 0)
+		return -1;
+	s->record = rundir_read(&s->run, RECORD_FILE, err);
+	s->loop = s->record ? loop_new(err) : NULL;
+	if (!s->loop)
+		return -1;
+	return output_init(&s->output, s->loop, &s->run, s->plan.log_max_mb, err);
+}
+
+/* The values by which output is redacted: of the variables that the plan names. */
+int supervisor_add_secrets(struct supervisor *s, const struct strv *environment, struct error *err)
+{
+	unsigned too_short = 0;
+
+	strv_foreach (entry, environment) {
+		size_t n = strcspn(*entry, "=");
+		auto_free char *name = mem_strndup(*entry, n);
+		if (!strv_has(&s->plan.redact, name) || (*entry)[n] == '\0')
+			continue;
+		int r = output_redact(&s->output, text_of(*entry + n + 1), err);
+		if (r < 0)
+			return -1;
+		too_short += r == 1;
+	}
+	if (too_short > 0 && !s->adopted)
+		supervisor_note(s,
+			"%u values are shorter than 8 bytes and are not masked in the output",
+			too_short);
+	return 0;
+}
+
+/*
+ * The dispatcher's one message: a sealed memfd with the launch block, then the descriptors of the
+ * mounts it opened, in the order of the plan.
+ */
+static int receive_launch(struct supervisor *s, struct error *err)
+{
+	char byte;
+	struct iovec iov = {&byte, 1};
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE((PLAN_MOUNTS_MAX + 1) * sizeof(int))];
+	} control;
+	struct msghdr m = {.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control)};
+	int fds[PLAN_MOUNTS_MAX + 1];
+	size_t n = 0, next = 1;
+	AUTO(str) bytes = STR_INIT(LAUNCH_MAX);
+
+	ssize_t r;
+	do
+		r = recvmsg(s->caller_fd, &m, MSG_CMSG_CLOEXEC);
+	while (r < 0 && errno == EINTR);
+	struct cmsghdr *c = r > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	if (c && c->cmsg_type == SCM_RIGHTS) {
+		n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		memcpy(fds, CMSG_DATA(c), n * sizeof(int));
+	}
+	for (size_t i = 0; i < s->plan.n_mounts; i++)
+		if (s->plan.mounts[i].kind == PLAN_MOUNT_GIVEN && next < n)
+			s->mount_fds[i] = fds[next++];
+	if (n == 0)
+		return error_set(err, ERROR_START_CANCELLED, "the dispatcher went away");
+	auto_fd int launch = fds[0];
+	if (file_read_fd(launch, LAUNCH_MAX - 1, &bytes, err) != 0)
+		return error_set(err, ERROR_SHIM_FAILED, "the launch block cannot be read");
+	auto_json *object = json_read((struct text){str_text(&bytes), bytes.len}, LAUNCH_MAX,
+		"launch block", ERROR_SHIM_FAILED, err);
+	explicit_bzero(bytes.data, bytes.len);
+	if (!object || launch_from_json(object, &s->launch, err) < 0)
+		return -1;
+	return supervisor_add_secrets(s, &s->launch.expected, err);
+}
+
+static int run_loop(struct supervisor *s)
+{
+	auto_error struct error err = ERROR_INIT;
+
+	if (loop_run(s->loop, &err) < 0)
+		log_error("%s", err.message);
+	bool over = s->phase == PHASE_OVER;
+	supervisor_done(s);
+	return over ? 0 : 1;
+}
+
+/* Before there is a loop nothing but the record can be written. */
+static int give_up(struct supervisor *s, const struct error *err)
+{
+	log_error("%s", err->message);
+	if (s->record && s->run.fd >= 0) {
+		record_set_error(s->record, err);
+		record_set_state(s->record, "failed");
+		json_object_set_new(s->record, "outcome", json_string("start_failed"));
+		json_object_set_new(record_supervision(s->record), "cli_exit",
+			json_integer(error_code_run_exit(err->code)));
+		supervisor_persist(s, true);
+	}
+	if (s->caller_fd >= 0) {
+		auto_json *envelope = error_to_json(err);
+		auto_free char *text = json_write(envelope);
+		(void)!send(s->caller_fd, text, strlen(text), MSG_NOSIGNAL);
+		close(s->caller_fd);
+	}
+	supervisor_done(s);
+	return 1;
+}
+
+int supervise_start(const char *home, const char *handle, int lock_fd, int caller_fd)
+{
+	struct supervisor s;
+	auto_error struct error err = ERROR_INIT;
+
+	harden();
+	supervisor_init(&s);
+	s.lock_fd = lock_fd;
+	s.caller_fd = caller_fd;
+	if (open_run(&s, home, handle, &err) < 0 || receive_launch(&s, &err) < 0 ||
+		server_open(&s, &err) < 0)
+		return give_up(&s, &err);
+	start_begin(&s);
+	return run_loop(&s);
+}
+
+int supervise_adopt(const char *home, const char *handle)
+{
+	struct supervisor s;
+	auto_error struct error err = ERROR_INIT;
+
+	harden();
+	supervisor_init(&s);
+	s.adopted = true;
+	if (home_open(home, &s.home, &err) < 0 || rundir_open(&s.home, handle, &s.run, &err) < 0) {
+		log_error("%s", err.message);
+		supervisor_done(&s);
+		return 1;
+	}
+	int held = lockfile_try(s.run.fd, "lock", &s.lock_fd, &err);
+	if (held != 0) {
+		supervisor_done(&s);
+		return held < 0 ? 1 : 0;
+	}
+	home_done(&s.home);
+	rundir_done(&s.run);
+	if (open_run(&s, home, handle, &err) < 0 || server_open(&s, &err) < 0)
+		return give_up(&s, &err);
+	adopt_begin(&s);
+	return run_loop(&s);
+}

@@ -1,0 +1,179 @@
+/*
+ * The supervisor of one run: what cloop-shim does. Internal header of this folder.
+ *
+ * Theory of operation. One process, one epoll loop, one run. It either starts the run (steps 6-17
+ * of container-driver.md §9.1: supervise_start) or takes over one whose supervisor died
+ * (supervise_adopt, §16.2); from then on both are the same:
+ *
+ *   start.c    the steps up to `go`; undoing them        gate.c    the init's socket and messages
+ *   output.c   FIFOs -> redaction -> log                 stop.c    signals, ladders, the deadline
+ *   finish.c   from the end of the init to the final     server.c  the control socket
+ *              record, then removal                      adopt.c   taking over
+ *
+ * Whatever can be decided without the system is decided elsewhere (plan.h, decisions/): this folder
+ * carries it out. All state that must survive this process is in the run directory before the
+ * effect that it describes: `released` before `go`, an intent to stop before its first signal.
+ */
+#pragma once
+
+#include "executor/container/decisions/classify.h"
+#include "executor/container/init/init-socket.h"
+#include "executor/container/launch.h"
+#include "executor/container/plan.h"
+#include "executor/container/supervise/engine-call.h"
+#include "executor/container/supervise/output.h"
+#include "executor/rundir/control.h"
+#include "executor/rundir/record.h"
+#include "sys/cgroup.h"
+#include "sys/loop.h"
+
+enum phase {
+	PHASE_STARTING, /* nothing of the workload has run */
+	PHASE_RELEASED, /* `go` was sent, no answer yet */
+	PHASE_RUNNING,
+	PHASE_ENDING, /* the init is gone or the start was given up: being wound up */
+	PHASE_OVER,   /* final record and `end` frame written: only removal is left */
+};
+
+enum { CLIENTS_MAX = 16, SIGNALS_SENT_MAX = 2 };
+
+struct client; /* server.c */
+
+struct supervisor {
+	struct home home;
+	struct rundir run;
+	struct plan plan;
+	json_t *record;
+	struct loop *loop;
+	enum phase phase;
+	bool adopted;
+	int lock_fd;
+
+	/* start.c */
+	int caller_fd; /* the dispatcher, until it was answered; -1 afterwards */
+	struct loop_source *caller;
+	struct launch launch;
+	int mount_fds[PLAN_MOUNTS_MAX];
+	int guest_fd;
+	int slot_fd; /* start slot, while the engine's client runs */
+	struct engine_call *start_call;
+	struct loop_source *start_timer;
+	struct loop_source *poll_timer;
+	bool start_killed;    /* the engine's client was killed by us */
+	int64_t called_at;    /* boottime of the call */
+	int64_t started_at;   /* boottime of `started` */
+	struct error failure; /* why the start ended; code ERROR_NONE while it has not */
+
+	/* gate.c */
+	int ctl_fd;    /* RUN/ctl */
+	int listen_fd; /* socket in it, while one is waited for */
+	struct loop_source *listening;
+	int init_fd; /* connection to the init */
+	struct loop_source *init_source;
+	pid_t init_pid;
+	int init_pidfd;
+	struct loop_source *init_ended;
+	struct loop_source *init_timer; /* 10 s without an init: mute */
+	bool mute;
+	pid_t expected_pid;    /* adoption: State.Pid of the engine */
+	int64_t adopt_wait_ms; /* until the engine is asked again */
+
+	struct output output;
+
+	/* limits and usage */
+	struct cgroup cgroup;
+	bool cgroup_ours; /* the group is the container's own */
+	int oom_fd;
+	struct loop_source *oom_source;
+	int64_t oom_kills;
+	int64_t cpu_ms, memory_peak; /* -1 = unknown */
+	int64_t wait_status;         /* -1 = none came */
+
+	/* stop.c */
+	struct loop_source *deadline_timer;
+	struct loop_source *grace_timer;
+	struct loop_source *retry_timer;
+	struct engine_call *kill_call;
+	int kill_attempts;
+	int pending_signal; /* asked of the init, not answered yet; 0 = none */
+	const char *why;    /* request: timeout, cancelled …; NULL = none */
+	bool why_delivered;
+	bool interrupt_sent, terminate_sent; /* delivered for a user */
+
+	/* finish.c */
+	struct engine_call *inspect_call;
+	struct engine_call *remove_call;
+	int64_t inspect_until;
+	int remove_attempts;
+	int64_t lookup_until; /* boottime; 0 = not looked up yet */
+	int engine_exit_code; /* -1 = unknown */
+	bool engine_knows;
+
+	/* server.c */
+	int control_fd;
+	struct loop_source *control;
+	struct client *clients[CLIENTS_MAX];
+};
+
+/* supervisor.c */
+void supervisor_persist(struct supervisor *s, bool durable);
+/* An engine call of this run; NULL + err. args: engine_args() list without the engine. */
+must_check struct engine_call *supervisor_engine(struct supervisor *s, const char *const *args,
+	int64_t timeout_ms, engine_call_fn *fn, struct error *err);
+/* 64 hexadecimal digits of RUN/cid, or "" while there is none. */
+const char *supervisor_container_id(struct supervisor *s);
+/* The container's id, else its name: for engine calls. */
+const char *supervisor_container(struct supervisor *s);
+/* Masks the values of those entries whose names the plan lists. */
+must_check int supervisor_add_secrets(
+	struct supervisor *s, const struct strv *environment, struct error *err);
+void supervisor_note(struct supervisor *s, const char *fmt, ...) printf_like(2, 3);
+
+/* start.c: begins at step 7. A failure ends in start_fail(). */
+void start_begin(struct supervisor *s);
+/* Gives the start up (err is moved) and winds up what was made; only before PHASE_RUNNING. */
+void start_fail(struct supervisor *s, struct error *err);
+/* gate.c tells start.c: the peer was judged, and what it said. */
+void start_on_hello(struct supervisor *s);
+void start_on_started(struct supervisor *s);
+void start_on_exec_failed(struct supervisor *s, const struct init_failure *f);
+/* Opens the init's groups: limits to read back, OOM kills to watch, usage at the end. */
+void start_watch_cgroup(struct supervisor *s);
+/* Stops everything that belongs to the start and is still under way. */
+void start_cleanup(struct supervisor *s);
+
+/* gate.c */
+must_check int gate_make_folder(struct supervisor *s, struct error *err);
+must_check int gate_listen(struct supervisor *s, struct error *err);
+void gate_unlisten(struct supervisor *s);
+void gate_disconnect(struct supervisor *s);
+must_check int gate_send_go(struct supervisor *s, struct error *err);
+/* 0 sent; -1: mute or not connected. */
+int gate_send_signal(struct supervisor *s, int signal);
+/* Nobody speaks for the sandbox any more: warning init_mute; end by pidfd and inspect. */
+void gate_set_mute(struct supervisor *s, const char *reason);
+
+/* stop.c */
+void stop_arm_deadline(struct supervisor *s);
+/* A request: why = timeout, cancelled …; grace -1 = the plan's, 0 = SIGKILL at once. */
+void stop_request(struct supervisor *s, const char *why, int64_t grace_ms);
+/* interrupt or terminate of a user: only delivered. */
+void stop_signal(struct supervisor *s, int signal);
+void stop_on_signalled(struct supervisor *s, uint32_t signal, uint32_t error);
+void stop_cleanup(struct supervisor *s);
+
+/* finish.c */
+void finish_read_usage(struct supervisor *s);
+/* The init's pidfd is readable, or an adopted container is not running any more. */
+void finish_begin(struct supervisor *s);
+/* Final record of a run that never started or is lost, then removal. */
+void finish_failed(struct supervisor *s, const char *outcome, const struct error *err);
+void finish_remove(struct supervisor *s);
+
+/* server.c */
+must_check int server_open(struct supervisor *s, struct error *err);
+/* Answers everybody who waits for the end and takes no new client. */
+void server_close(struct supervisor *s);
+
+/* adopt.c */
+void adopt_begin(struct supervisor *s);

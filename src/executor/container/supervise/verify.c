@@ -1,0 +1,308 @@
+#include "executor/container/supervise/verify.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "base/num.h"
+#include "executor/container/readback.h"
+#include "executor/container/validate.h"
+#include "sys/file.h"
+#include "sys/mount-line.h"
+
+enum { PROC_FILE_MAX = 1 << 20, ENVIRON_MAX = 80 << 20 };
+
+static int read_proc(pid_t pid, const char *name, size_t max, struct str *ret, struct error *err)
+{
+	auto_free char *path = mem_printf("/proc/%d/%s", (int)pid, name);
+
+	if (file_read_at(AT_FDCWD, path, max, ret) < 0)
+		return error_set_errno(
+			err, ERROR_INIT_FAILED, errno, "reading %s of the sandbox's init", name);
+	return 0;
+}
+
+/* The value behind "KEY:" of /proc/PID/status, trimmed; p = NULL if there is none. */
+static struct text status_value(struct text status, const char *key)
+{
+	struct text line;
+	size_t n = strlen(key);
+
+	while (text_split(&status, '\n', &line))
+		if (text_starts(line, key) && line.len > n && line.p[n] == ':')
+			return text_trim(text_after(line, n + 1));
+	return (struct text){NULL, 0};
+}
+
+static bool same_file(const char *path, int fd)
+{
+	struct stat a, b;
+
+	return stat(path, &a) == 0 && fstat(fd, &b) == 0 && file_same(&a, &b);
+}
+
+static bool ends_in_pid_1(struct text nspid)
+{
+	struct text part, last = {NULL, 0};
+
+	while (text_split(&nspid, '\t', &part))
+		last = part;
+	return text_is(last, "1");
+}
+
+static bool some_root_holds(struct text mountinfo, const char *id)
+{
+	struct mount_line m;
+
+	while (mount_line_next(&mountinfo, &m))
+		if (text_has(m.root, id))
+			return true;
+	return false;
+}
+
+int verify_peer(const struct verify *v, struct error *err)
+{
+	AUTO(str) status = STR_INIT(PROC_FILE_MAX);
+	AUTO(str) mounts = STR_INIT(PROC_FILE_MAX);
+	auto_free char *exe = mem_printf("/proc/%d/exe", (int)v->pid);
+
+	if (!same_file(exe, v->guest_fd))
+		return 1;
+	if (read_proc(v->pid, "status", PROC_FILE_MAX - 1, &status, err) < 0 ||
+		read_proc(v->pid, "mountinfo", PROC_FILE_MAX - 1, &mounts, err) < 0)
+		return 1;
+	if (!ends_in_pid_1(status_value(text_of(str_text(&status)), "NSpid")))
+		return 1;
+	return some_root_holds((struct text){str_text(&mounts), mounts.len}, v->container_id) ? 0
+											      : 1;
+}
+
+static bool line_by_id(struct text mountinfo, uint64_t id, struct mount_line *ret)
+{
+	while (mount_line_next(&mountinfo, ret))
+		if (ret->id == id)
+			return true;
+	return false;
+}
+
+static int changed(struct error *err, const struct verify_mount *m, const char *what)
+{
+	return error_set(
+		err, ERROR_MOUNT_CHANGED, "the mount at %s %s", quoted_string(m->target), what);
+}
+
+/* One mount of the engine line against what the init really sees at its target. */
+static int check_mount(
+	int root, const struct verify_mount *m, struct text mountinfo, struct error *err)
+{
+	struct stat source, target;
+	struct statx stx;
+	struct mount_line line;
+
+	auto_fd int fd = file_open_at(
+		root, m->target, O_PATH | O_CLOEXEC, 0, FILE_IN_ROOT | FILE_NO_MAGICLINKS);
+	if (fd < 0 || fstat(fd, &target) < 0 || fstat(m->source_fd, &source) < 0)
+		return changed(err, m, "cannot be looked at inside the sandbox");
+	if (!file_same(&source, &target))
+		return changed(err, m, "is not what was opened when it was judged");
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &stx) < 0 ||
+		!(stx.stx_mask & STATX_MNT_ID) || !(stx.stx_attributes & STATX_ATTR_MOUNT_ROOT))
+		return changed(err, m, "is no mount of its own");
+	if (!line_by_id(mountinfo, stx.stx_mnt_id, &line))
+		return changed(err, m, "has no line in mountinfo");
+	if (m->read_only && !mount_line_has(line.options, "ro"))
+		return changed(err, m, "was to be read-only and is writable");
+	return 0;
+}
+
+static bool kernel_filesystem(struct text type)
+{
+	static const char *const types[] = {
+		"proc", "sysfs", "cgroup", "cgroup2", "tmpfs", "devtmpfs", "devpts", "mqueue"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+		if (text_is(type, types[i]))
+			return true;
+	return false;
+}
+
+static bool kernel_place(struct text target)
+{
+	return text_is(target, "/tmp") || path_at_or_below(target, TEXT("/proc")) ||
+	       path_at_or_below(target, TEXT("/sys")) || path_at_or_below(target, TEXT("/dev"));
+}
+
+static bool expected(const struct verify *v, const struct mount_line *m, struct text target)
+{
+	if (text_is(target, "/") || text_has(m->root, v->container_id))
+		return true;
+	if (kernel_place(target) && kernel_filesystem(m->type))
+		return true;
+	for (size_t i = 0; i < v->n_mounts; i++)
+		if (text_is(target, v->mounts[i].target))
+			return true;
+	strv_foreach (fine, v->also_fine)
+		if (text_is(target, *fine))
+			return true;
+	return false;
+}
+
+static int check_nothing_else(const struct verify *v, struct text mountinfo, struct error *err)
+{
+	struct text line;
+	struct mount_line m;
+
+	while (text_split(&mountinfo, '\n', &line)) {
+		AUTO(str) target = STR_INIT(PROC_FILE_MAX);
+		if (line.len == 0)
+			continue;
+		if (!mount_line_parse(line, &m))
+			return error_set(err, ERROR_UNEXPECTED_MOUNT,
+				"a mount of the sandbox cannot be read");
+		mount_line_unescape(&target, m.target);
+		struct text t = {str_text(&target), target.len};
+		if (!expected(v, &m, t))
+			return error_set(err, ERROR_UNEXPECTED_MOUNT,
+				"the sandbox has a mount at %s that cloop did not ask for",
+				quoted(t));
+	}
+	return 0;
+}
+
+int verify_mounts(const struct verify *v, struct error *err)
+{
+	AUTO(str) mounts = STR_INIT(PROC_FILE_MAX);
+	auto_free char *path = mem_printf("/proc/%d/root", (int)v->pid);
+
+	auto_fd int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return error_set_errno(
+			err, ERROR_INIT_FAILED, errno, "opening the root of the sandbox");
+	if (read_proc(v->pid, "mountinfo", PROC_FILE_MAX - 1, &mounts, err) < 0)
+		return -1;
+	struct text info = {str_text(&mounts), mounts.len};
+	for (size_t i = 0; i < v->n_mounts; i++)
+		if (check_mount(root, &v->mounts[i], info, err) < 0)
+			return -1;
+	return check_nothing_else(v, info, err);
+}
+
+/* A line behind the heading of /proc/swaps. */
+static bool host_has_swap(void)
+{
+	AUTO(str) swaps = STR_INIT(PROC_FILE_MAX);
+
+	if (file_read_at(AT_FDCWD, "/proc/swaps", PROC_FILE_MAX - 1, &swaps) < 0)
+		return true;
+	const char *line = strchr(str_text(&swaps), '\n');
+	return line && line[1] != '\0';
+}
+
+int verify_limits(const struct verify *v, const struct cgroup *g, struct limits *ret_effective,
+	struct error *err)
+{
+	AUTO(readback_levels) levels = {.n = 0};
+
+	if (v->asked.cpu_millis == 0 && v->asked.memory_mb == 0 && v->asked.pids <= 0)
+		return 0;
+	readback_read(g, &levels);
+	struct readback r = {
+		.version = g->version,
+		.levels = levels.v,
+		.n_levels = levels.n,
+		.swap_on = host_has_swap(),
+	};
+	if (readback_check(&r, &v->asked, err) < 0)
+		return -1;
+	*ret_effective = readback_effective(&r);
+	return 0;
+}
+
+/* How often `entry` (NAME=VALUE) and its name stand in a NUL-separated environment. */
+static bool once_and_exact(struct text environ, struct text entry)
+{
+	const char *eq = memchr(entry.p, '=', entry.len);
+	size_t name = eq ? (size_t)(eq - entry.p) + 1 : entry.len;
+	struct text part;
+	unsigned named = 0;
+	bool exact = false;
+
+	while (text_split(&environ, '\0', &part)) {
+		if (part.len < name || memcmp(part.p, entry.p, name) != 0)
+			continue;
+		named++;
+		exact = text_equal(part, entry);
+	}
+	return named == 1 && exact;
+}
+
+int verify_environment(const struct verify *v, struct error *err)
+{
+	AUTO(str) environ = STR_INIT(ENVIRON_MAX);
+
+	if (read_proc(v->pid, "environ", ENVIRON_MAX - 1, &environ, err) < 0)
+		return -1;
+	strv_foreach (entry, v->env) {
+		struct text e = text_of(*entry);
+		if (once_and_exact((struct text){str_text(&environ), environ.len}, e))
+			continue;
+		size_t name = strcspn(*entry, "=");
+		error_set(err, ERROR_ENV_MISMATCH, "the variable %s did not arrive as it was given",
+			quoted((struct text){e.p, name}));
+		explicit_bzero(environ.data, environ.len);
+		return -1;
+	}
+	if (environ.data)
+		explicit_bzero(environ.data, environ.len);
+	return 0;
+}
+
+static bool all_zero(struct text hex)
+{
+	for (size_t i = 0; i < hex.len; i++)
+		if (hex.p[i] != '0')
+			return false;
+	return hex.len > 0;
+}
+
+/* Real, effective, saved and filesystem id are all `id`. */
+static bool four_times(struct text list, uint64_t id)
+{
+	struct text part;
+	unsigned n = 0;
+	uint64_t value;
+
+	while (text_split(&list, '\t', &part)) {
+		if (num_parse(part, UINT32_MAX, &value) != NUM_OK || value != id)
+			return false;
+		n++;
+	}
+	return n == 4;
+}
+
+int verify_confinement(const struct verify *v, struct error *err)
+{
+	static const char *const caps[] = {"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"};
+	AUTO(str) bytes = STR_INIT(PROC_FILE_MAX);
+
+	if (read_proc(v->pid, "status", PROC_FILE_MAX - 1, &bytes, err) < 0)
+		return -1;
+	struct text status = {str_text(&bytes), bytes.len};
+	for (size_t i = 0; i < ARRAY_SIZE(caps); i++)
+		if (!all_zero(status_value(status, caps[i])))
+			return error_set(err, ERROR_CONFINEMENT_MISMATCH,
+				"the sandbox has capabilities (%s)", caps[i]);
+	if (!text_is(status_value(status, "NoNewPrivs"), "1"))
+		return error_set(
+			err, ERROR_CONFINEMENT_MISMATCH, "the sandbox may gain privileges");
+	if (!text_is(status_value(status, "Seccomp"), "2"))
+		return error_set(
+			err, ERROR_CONFINEMENT_MISMATCH, "the sandbox has no system call filter");
+	if (!four_times(status_value(status, "Uid"), v->uid) ||
+		!four_times(status_value(status, "Gid"), v->gid))
+		return error_set(err, ERROR_CONFINEMENT_MISMATCH,
+			"the sandbox does not run as user %u:%u", v->uid, v->gid);
+	return 0;
+}

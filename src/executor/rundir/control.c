@@ -1,0 +1,136 @@
+#include "executor/rundir/control.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "base/mem.h"
+#include "sys/clock.h"
+#include "sys/file.h"
+
+/* The folder's own path may be longer than sun_path: it is reached through its descriptor. */
+static void socket_address(const struct home *h, const char *handle, struct sockaddr_un *ret)
+{
+	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};
+	snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%s.sock", h->sockets_fd,
+		handle);
+}
+
+void control_unlink(const struct home *h, const char *handle)
+{
+	auto_free char *name = mem_printf("%s.sock", handle);
+
+	unlinkat(h->sockets_fd, name, 0);
+}
+
+int control_listen(const struct home *h, const char *handle, struct error *err)
+{
+	struct sockaddr_un address;
+
+	control_unlink(h, handle);
+	socket_address(h, handle, &address);
+	auto_fd int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	mode_t before = umask(0177);
+	int r = fd < 0 ? -1 : bind(fd, (struct sockaddr *)&address, sizeof(address));
+	umask(before);
+	if (r < 0 || listen(fd, 16) < 0)
+		return error_set_errno(err, ERROR_HOME_UNUSABLE, errno,
+			"making the control socket below %s", h->sockets);
+	return TAKE_FD(fd);
+}
+
+void control_encode(struct str *out, const json_t *message)
+{
+	auto_free char *text = json_write(message);
+	uint32_t n = (uint32_t)strlen(text);
+	unsigned char header[CONTROL_HEADER] = {(unsigned char)n, (unsigned char)(n >> 8),
+		(unsigned char)(n >> 16), (unsigned char)(n >> 24)};
+
+	str_add(out, header, sizeof(header));
+	str_add(out, text, n);
+}
+
+int control_decode(struct str *in, json_t **ret, struct error *err)
+{
+	const unsigned char *p = (const unsigned char *)in->data;
+
+	if (in->len < CONTROL_HEADER)
+		return 0;
+	size_t n = (size_t)p[0] | (size_t)p[1] << 8 | (size_t)p[2] << 16 | (size_t)p[3] << 24;
+	if (n > CONTROL_MESSAGE_MAX)
+		return error_set(err, ERROR_USAGE, "a control message of %zu bytes", n);
+	if (in->len < CONTROL_HEADER + n)
+		return 0;
+	*ret = json_read((struct text){in->data + CONTROL_HEADER, n}, CONTROL_MESSAGE_MAX,
+		"control message", ERROR_USAGE, err);
+	if (!*ret)
+		return -1;
+	size_t rest = in->len - CONTROL_HEADER - n;
+	memmove(in->data, in->data + CONTROL_HEADER + n, rest);
+	in->len = rest;
+	return 1;
+}
+
+static int connect_to(const struct home *h, const char *handle, struct error *err)
+{
+	struct sockaddr_un address;
+
+	socket_address(h, handle, &address);
+	auto_fd int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+		return error_set(
+			err, ERROR_ATTACH_CLOSED, "run %s has no supervisor that listens", handle);
+	return TAKE_FD(fd);
+}
+
+static int receive(int fd, int64_t deadline, json_t **ret, struct error *err)
+{
+	AUTO(str) in = STR_INIT(CONTROL_MESSAGE_MAX + CONTROL_HEADER);
+
+	for (;;) {
+		int r = control_decode(&in, ret, err);
+		if (r != 0)
+			return r < 0 ? -1 : 0;
+		int64_t left = deadline ? deadline - clock_boottime_ms() : -1;
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+		if ((deadline && left <= 0) || poll(&p, 1, (int)left) == 0)
+			return error_set(
+				err, ERROR_SIGNAL_FAILED, "the supervisor did not answer in time");
+		size_t want = in.max - in.len < 4096 ? in.max - in.len : 4096;
+		char *room = want ? str_reserve(&in, want) : NULL;
+		ssize_t n = room ? recv(fd, room, want, 0) : 0;
+		if (n <= 0 && !(n < 0 && errno == EINTR))
+			return error_set(
+				err, ERROR_ATTACH_CLOSED, "the supervisor closed the connection");
+		in.len += n > 0 ? (size_t)n : 0;
+	}
+}
+
+int control_call(const struct home *h, const char *handle, const json_t *request,
+	int64_t timeout_ms, json_t **ret, struct error *err)
+{
+	AUTO(str) out = STR_INIT(CONTROL_MESSAGE_MAX + CONTROL_HEADER);
+	auto_json *answer = NULL;
+
+	auto_fd int fd = connect_to(h, handle, err);
+	if (fd < 0)
+		return -1;
+	control_encode(&out, request);
+	if (send(fd, out.data, out.len, MSG_NOSIGNAL) != (ssize_t)out.len)
+		return error_set_errno(
+			err, ERROR_ATTACH_CLOSED, errno, "sending to the supervisor of %s", handle);
+	int64_t deadline = timeout_ms ? clock_boottime_ms() + timeout_ms : 0;
+	if (receive(fd, deadline, &answer, err) < 0)
+		return -1;
+	if (!json_get_bool(answer, "ok", false)) {
+		error_from_json(err, answer);
+		return -1;
+	}
+	if (ret)
+		*ret = json_incref(answer);
+	return 0;
+}

@@ -1,0 +1,31 @@
+/*
+ * The control socket of a run: <sockets>/<handle>.sock, SOCK_STREAM, 0600. Requests and answers are
+ * u32 little-endian length (<= 65,536) + JSON (container-driver.md §18.4). This file has the wire
+ * format and the client; the server is the supervisor's.
+ */
+#pragma once
+
+#include "base/json.h"
+#include "base/str.h"
+#include "executor/rundir/home.h"
+
+enum { CONTROL_MESSAGE_MAX = 65536, CONTROL_HEADER = 4 };
+
+/* Listens; the name is replaced if a dead supervisor left it. -1 + err. */
+must_check int control_listen(const struct home *h, const char *handle, struct error *err);
+void control_unlink(const struct home *h, const char *handle);
+
+/* Appends one framed message to out (max must allow it). */
+void control_encode(struct str *out, const json_t *message);
+/*
+ * Takes one message off the front of `in`: 1 and *ret (owned), 0 = more bytes are needed, -1 = not
+ * of the format (the connection is to be closed).
+ */
+must_check int control_decode(struct str *in, json_t **ret, struct error *err);
+
+/*
+ * One request, one answer, within timeout_ms (0 = none). An error envelope in the answer becomes
+ * the error of the call. attach_closed when nobody listens.
+ */
+must_check int control_call(const struct home *h, const char *handle, const json_t *request,
+	int64_t timeout_ms, json_t **ret, struct error *err);

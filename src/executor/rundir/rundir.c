@@ -1,0 +1,214 @@
+#include "executor/rundir/rundir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "executor/rundir/record.h"
+#include "sys/file.h"
+#include "sys/lockfile.h"
+#include "sys/log.h"
+
+enum { HANDLE_DIGITS = 12, RUNS_LISTED_MAX = 100000 };
+
+void rundir_done(struct rundir *r)
+{
+	if (r->fd >= 0)
+		close(r->fd);
+	free(r->path);
+	*r = RUNDIR_INIT;
+}
+
+static bool handle_valid(const char *handle)
+{
+	struct text t = text_of(handle);
+
+	return text_starts(t, "c-") && text_is_hex(text_after(t, 2), HANDLE_DIGITS);
+}
+
+int rundir_open(const struct home *h, const char *handle, struct rundir *ret, struct error *err)
+{
+	if (!handle_valid(handle))
+		return error_set(err, ERROR_HANDLE_INVALID, "%s is no handle of a run",
+			quoted_string(handle));
+	int fd = openat(h->runs_fd, handle, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return error_set(err, ERROR_HANDLE_NOT_FOUND, "this home has no run %s", handle);
+	*ret = (struct rundir){.fd = fd, .path = mem_printf("%s/runs/%s", h->path, handle)};
+	memcpy(ret->handle, handle, HANDLE_SIZE);
+	return 0;
+}
+
+int rundir_create(const struct home *h, struct rundir *ret, struct error *err)
+{
+	unsigned char random[HANDLE_DIGITS / 2];
+	char handle[HANDLE_SIZE] = "c-";
+
+	do {
+		if (getrandom(random, sizeof(random), 0) != sizeof(random))
+			return error_set_errno(err, ERROR_IO, errno, "reading random bytes");
+		hex_encode(random, sizeof(random), handle + 2);
+		if (mkdirat(h->runs_fd, handle, 0700) == 0)
+			return rundir_open(h, handle, ret, err);
+	} while (errno == EEXIST);
+	return error_set_errno(
+		err, ERROR_HOME_UNUSABLE, errno, "making the run directory below %s/runs", h->path);
+}
+
+struct aged {
+	char handle[HANDLE_SIZE];
+	struct timespec made;
+};
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct aged *x = a, *y = b;
+
+	if (x->made.tv_sec != y->made.tv_sec)
+		return x->made.tv_sec < y->made.tv_sec ? 1 : -1;
+	if (x->made.tv_nsec != y->made.tv_nsec)
+		return x->made.tv_nsec < y->made.tv_nsec ? 1 : -1;
+	return strcmp(x->handle, y->handle);
+}
+
+/* When the run was made: the one write of request.json, else the directory itself. */
+static struct timespec made_at(int runs_fd, const char *handle)
+{
+	char path[512];
+	struct stat st = {0};
+
+	snprintf(path, sizeof(path), "%s/request.json", handle);
+	if (fstatat(runs_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		(void)!fstatat(runs_fd, handle, &st, AT_SYMLINK_NOFOLLOW);
+	return st.st_mtim;
+}
+
+int rundir_list(const struct home *h, struct strv *ret, struct error *err)
+{
+	auto_free struct aged *runs = NULL;
+	size_t n = 0, cap = 0;
+
+	int fd = openat(h->runs_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	if (!dir)
+		return error_set_errno(err, ERROR_IO, errno, "listing %s/runs", h->path);
+	for (struct dirent *e; n < RUNS_LISTED_MAX && (e = readdir(dir));) {
+		if (!handle_valid(e->d_name))
+			continue;
+		if (n == cap) {
+			cap = cap ? cap * 2 : 64;
+			runs = mem_grow(runs, cap, sizeof(*runs));
+		}
+		memcpy(runs[n].handle, e->d_name, HANDLE_SIZE);
+		runs[n].made = made_at(h->runs_fd, e->d_name);
+		n++;
+	}
+	closedir(dir);
+	if (n > 1)
+		qsort(runs, n, sizeof(*runs), newest_first);
+	for (size_t i = 0; i < n; i++)
+		if (strv_add(ret, runs[i].handle) < 0)
+			break;
+	return 0;
+}
+
+int rundir_find(const struct home *h, const char *prefix, struct rundir *ret, struct error *err)
+{
+	AUTO(strv) all = STRV_INIT(RUNS_LISTED_MAX);
+	const char *digits = strncmp(prefix, "c-", 2) == 0 ? prefix + 2 : prefix;
+	const char *found = NULL;
+
+	if (handle_valid(prefix))
+		return rundir_open(h, prefix, ret, err);
+	if (digits[0] == '\0')
+		return error_set(err, ERROR_HANDLE_INVALID, "an empty handle names no run");
+	if (rundir_list(h, &all, err) < 0)
+		return -1;
+	strv_foreach (handle, &all) {
+		if (strncmp(*handle + 2, digits, strlen(digits)) != 0)
+			continue;
+		if (found)
+			return error_set(err, ERROR_HANDLE_AMBIGUOUS,
+				"%s begins more than one handle", quoted_string(prefix));
+		found = *handle;
+	}
+	if (!found)
+		return error_set(err, ERROR_HANDLE_NOT_FOUND, "this home has no run %s",
+			quoted_string(prefix));
+	return rundir_open(h, found, ret, err);
+}
+
+int rundir_remove(const struct home *h, const char *handle, struct error *err)
+{
+	return file_remove_tree_at(h->runs_fd, handle, err);
+}
+
+static bool finished(const struct home *h, const char *handle)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO(rundir) run = RUNDIR_INIT;
+
+	if (rundir_open(h, handle, &run, &err) < 0)
+		return false;
+	auto_json *record = rundir_read(&run, RECORD_FILE, &err);
+	return record && record_final(record) && rundir_supervised(&run, &err) == 0;
+}
+
+void rundir_prune(const struct home *h)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO(strv) all = STRV_INIT(RUNS_LISTED_MAX);
+	size_t kept = 0;
+
+	if (rundir_list(h, &all, &err) < 0)
+		return;
+	if (all.n <= RUNDIR_FINISHED_KEPT)
+		return;
+	strv_foreach (handle, &all) {
+		if (!finished(h, *handle) || ++kept <= RUNDIR_FINISHED_KEPT)
+			continue;
+		if (rundir_remove(h, *handle, &err) < 0)
+			log_warning("removing the old run %s: %s", *handle, err.message);
+	}
+}
+
+int rundir_supervised(const struct rundir *r, struct error *err)
+{
+	return lockfile_held(r->fd, "lock", err);
+}
+
+bool rundir_has_leftovers(const struct rundir *r)
+{
+	static const char *const files[] = {"cid", "stdout.fifo", "stderr.fifo", "ctl"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		if (faccessat(r->fd, files[i], F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+			return true;
+	return false;
+}
+
+json_t *rundir_read(const struct rundir *r, const char *name, struct error *err)
+{
+	AUTO(str) bytes = STR_INIT(RUNDIR_FILE_MAX + 1);
+
+	if (file_read_at(r->fd, name, RUNDIR_FILE_MAX, &bytes) < 0) {
+		error_set_errno(err, ERROR_IO, errno, "reading %s of run %s", name, r->handle);
+		return NULL;
+	}
+	return json_read(
+		(struct text){str_text(&bytes), bytes.len}, RUNDIR_FILE_MAX, name, ERROR_IO, err);
+}
+
+int rundir_write(
+	const struct rundir *r, const char *name, json_t *value, bool durable, struct error *err)
+{
+	auto_free char *text = json_write(value);
+
+	if (file_replace_at(r->fd, name, 0600, text_of(text), durable, err) < 0)
+		return error_prefix(err, "run %s: %s", r->handle, name);
+	return 0;
+}

@@ -1,0 +1,52 @@
+/*
+ * The directory of a run: <home>/runs/<handle>/ (0700). It is the run: whoever holds `lock` is its
+ * supervisor, `status.json` says what is known, `request.json` what was decided (no secret value),
+ * `log/` what it printed. Files are replaced atomically, so a reader never sees a half.
+ */
+#pragma once
+
+#include "base/json.h"
+#include "base/strv.h"
+#include "executor/rundir/home.h"
+
+enum {
+	HANDLE_SIZE = 15,           /* "c-" + 12 hexadecimal digits + NUL */
+	RUNDIR_FINISHED_KEPT = 256, /* container-driver.md §16.1 */
+	RUNDIR_FILE_MAX = 8 << 20,
+};
+
+struct rundir {
+	char handle[HANDLE_SIZE];
+	int fd;
+	char *path;
+};
+#define RUNDIR_INIT ((struct rundir){.fd = -1})
+void rundir_done(struct rundir *r);
+
+/* A new handle and its empty directory. Errors: home_unusable. */
+must_check int rundir_create(const struct home *h, struct rundir *ret, struct error *err);
+/* Errors: handle_invalid, handle_not_found. */
+must_check int rundir_open(
+	const struct home *h, const char *handle, struct rundir *ret, struct error *err);
+/* RUN of the command line: a handle or a unique prefix of one, `c-` optional (cli.md). */
+must_check int rundir_find(
+	const struct home *h, const char *prefix, struct rundir *ret, struct error *err);
+/* Handles, newest first. */
+must_check int rundir_list(const struct home *h, struct strv *ret, struct error *err);
+/* Removes the whole directory. */
+must_check int rundir_remove(const struct home *h, const char *handle, struct error *err);
+/* Removes the oldest finished runs beyond RUNDIR_FINISHED_KEPT; failures are only logged. */
+void rundir_prune(const struct home *h);
+
+/* 1 a supervisor holds the lock, 0 nobody does, -1 + err. */
+must_check int rundir_supervised(const struct rundir *r, struct error *err);
+
+/*
+ * Files that only a live run has are still there: its supervisor died before it had removed the
+ * container.
+ */
+bool rundir_has_leftovers(const struct rundir *r);
+
+must_check json_t *rundir_read(const struct rundir *r, const char *name, struct error *err);
+must_check int rundir_write(
+	const struct rundir *r, const char *name, json_t *value, bool durable, struct error *err);

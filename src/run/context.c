@@ -1,0 +1,33 @@
+#include "run/context.h"
+
+#include "executor/drivers/drivers.h"
+
+void context_done(struct context *c)
+{
+	registry_done(&c->registry);
+	config_done(&c->config);
+	home_done(&c->home);
+}
+
+int context_open(const char *home, const char *config_path, struct context *ret, struct error *err)
+{
+	*ret = (struct context){.home = HOME_INIT};
+	if (config_load(config_path, &ret->config, err) < 0 ||
+		home_open(home, &ret->home, err) < 0) {
+		context_done(ret);
+		*ret = (struct context){.home = HOME_INIT};
+		return -1;
+	}
+	struct registry_settings settings = config_registry_settings(&ret->config, ret->home.path);
+	if (drivers_open(&settings, &ret->registry, err) < 0) {
+		context_done(ret);
+		*ret = (struct context){.home = HOME_INIT};
+		return -1;
+	}
+	return 0;
+}
+
+struct executor *context_executor(const struct context *c, const char *id, struct error *err)
+{
+	return registry_find(&c->registry, id ? id : config_default_executor(&c->config), err);
+}

@@ -1,0 +1,23 @@
+/*
+ * What a command that touches runs needs: the configuration as it is now, the executors it
+ * describes, and cloop's home.
+ */
+#pragma once
+
+#include "config/config.h"
+#include "executor/registry.h"
+#include "executor/rundir/home.h"
+
+struct context {
+	struct config config;
+	struct registry registry;
+	struct home home;
+};
+void context_done(struct context *c);
+
+/* home NULL: the default. config_path: the file, which may be absent. */
+must_check int context_open(
+	const char *home, const char *config_path, struct context *ret, struct error *err);
+/* The executor of this id, or (NULL) the one that unbound projects use. NULL: executor_unknown. */
+must_check struct executor *context_executor(
+	const struct context *c, const char *id, struct error *err);

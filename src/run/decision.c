@@ -1,0 +1,162 @@
+#include "run/decision.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "executor/gate.h"
+#include "executor/rundir/record.h"
+#include "image/reference.h"
+#include "limits/render.h"
+#include "spec/env-filter.h"
+#include "spec/spec-load.h"
+
+void decision_done(struct decision *d)
+{
+	spec_result_done(&d->file);
+	run_spec_done(&d->run);
+	requirement_done(&d->need);
+	strv_done(&d->env);
+	strv_done(&d->names);
+	problems_done(&d->warnings);
+}
+
+static int judge_image(struct text t, struct error *err)
+{
+	struct image_reference ignored;
+
+	return image_reference_parse(t, &ignored, err);
+}
+
+/* Step 3: the bound executor must be able to do all of it. */
+static int pass_gate(const struct context *c, struct decision *d, struct error *err)
+{
+	struct check_policy policy = config_policy(&c->config);
+	auto_free struct candidate *registered = registry_candidates(&c->registry);
+	bool unproven = false;
+	struct gate gate = {
+		.policy = &policy,
+		.need = &d->need,
+		.bound = &d->able,
+		.registered = registered,
+		.n_registered = c->registry.n,
+	};
+
+	if (gate_check(&gate, &unproven, err) < 0)
+		return -1;
+	if (unproven)
+		problems_add(&d->warnings, PROBLEM_NETWORK_OFF_UNPROVEN, POSITION_NONE,
+			"capabilities.network",
+			"the executor cannot prove that a network that is off stays off");
+	return 0;
+}
+
+static const struct container_options *options_of(const struct context *c, const struct decision *d)
+{
+	return strcmp(executor_kind(d->executor), "container") == 0 ? &c->config.container : NULL;
+}
+
+/* Step 5. No grants are kept in this version: what the file asks of them is refused. */
+static int apply(
+	const struct context *c, struct decision *d, const char *project, struct error *err)
+{
+	const struct container_options *o = options_of(c, d);
+	struct apply_facts facts = {
+		.executor_network = o ? o->network : "none", .project = project};
+
+	return apply_spec(&d->file, &facts, &d->run, &d->warnings, err);
+}
+
+/* Step 6. */
+static int filter_environment(
+	const struct decision_input *in, struct decision *d, struct error *err)
+{
+	for (size_t i = 0; in->env && i < in->env->n; i++) {
+		struct text entry = text_of(in->env->v[i]);
+		if (!env_filter_passes(&d->file.spec, entry))
+			continue;
+		const char *eq = memchr(entry.p, '=', entry.len);
+		size_t name = eq ? (size_t)(eq - entry.p) : entry.len;
+		if (strv_add(&d->env, entry.p) < 0 || strv_add_n(&d->names, entry.p, name) < 0)
+			return error_set(err, ERROR_ENV_TOO_MANY, "more than %d variables",
+				DECISION_ENV_MAX);
+	}
+	return 0;
+}
+
+/* Step 7. */
+static void limit(const struct context *c, struct decision *d)
+{
+	const struct container_options *o = options_of(c, d);
+	struct effective_input in = {
+		.spec = d->run.limits,
+		.ceilings = {[CEILING_FLEET] = c->config.fleet},
+		.resource_limits = d->able.resource_limits,
+		.pids_limit = d->able.pids_limit,
+		.disk_enforcement = d->able.disk_enforcement,
+	};
+
+	if (o) {
+		in.defaults[RESOURCE_CPU] = (int64_t)o->cpu_millis;
+		in.defaults[RESOURCE_MEMORY] = (int64_t)o->memory_mb;
+		in.defaults[RESOURCE_PIDS] = o->pids_limit;
+	}
+	effective_limits(&in, &d->limits);
+}
+
+int decision_make(const struct context *c, const struct decision_input *in, struct decision *ret,
+	struct error *err)
+{
+	static const struct spec_checks checks = {.image = judge_image};
+
+	*ret = (struct decision){.run = RUN_SPEC_INIT,
+		.warnings = PROBLEMS_INIT(PROBLEMS_WARNINGS_MAX),
+		.env = STRV_INIT(DECISION_ENV_MAX),
+		.names = STRV_INIT(DECISION_ENV_MAX)};
+	spec_result_init(&ret->file);
+	if (spec_load_dir(in->project, &checks, &ret->file, err) < 0)
+		return -1;
+	if (!ret->file.ok)
+		return spec_result_error(&ret->file, err);
+	ret->executor = context_executor(c, in->executor_id, err);
+	if (!ret->executor)
+		return -1;
+	if (executor_unavailable_reason(ret->executor)) {
+		const struct error *reason = executor_unavailable_reason(ret->executor);
+		error_set(err, reason->code, "executor %s: %s", ret->executor->id, reason->message);
+		return error_set_remedy(err, "%s", error_remedy(reason));
+	}
+	executor_capabilities(ret->executor, &ret->able);
+	ret->run.workspace = RUN_WORKSPACE_BIND;
+	requirement_of(ret->file.present ? &ret->file.spec : NULL, &ret->run, &ret->need);
+	if (pass_gate(c, ret, err) < 0 ||
+		ceiling_check(&c->config.fleet, "fleet ceiling", err) < 0 ||
+		apply(c, ret, in->project, err) < 0 || filter_environment(in, ret, err) < 0)
+		return -1;
+	limit(c, ret);
+	return 0;
+}
+
+json_t *decision_limits_to_json(const struct decision *d)
+{
+	auto_json *all = effective_to_json(&d->limits);
+
+	return json_pack("{s:o, s:O, s:O}", "requested",
+		effective_limits_to_json(&d->limits.requested), "effective",
+		json_object_get(all, "effective"), "source", json_object_get(all, "source"));
+}
+
+static void warn_about(const struct problems *list, json_t *record)
+{
+	for (size_t i = 0; i < list->n; i++)
+		record_warn(record, list->v[i].code, "%s", list->v[i].message);
+}
+
+void decision_warn(const struct decision *d, json_t *record)
+{
+	warn_about(&d->file.warnings, record);
+	warn_about(&d->warnings, record);
+	for (size_t i = 0; i < d->limits.n_clamps; i++) {
+		auto_free char *line = render_clamp(&d->limits.clamps[i]);
+		record_warn(record, "resource_ceiling", "%s", line);
+	}
+}

@@ -1,0 +1,46 @@
+/*
+ * Everything that is decided about a run before anything of it exists, in the order of
+ * sandbox-spec.md §9.1: file, image, gate, ceilings, apply, environment, limits. `cloop run`
+ * carries a decision out, `cloop sandbox explain` shows it. Reads the file; asks no engine.
+ */
+#pragma once
+
+#include "limits/effective.h"
+#include "run/context.h"
+#include "spec/apply.h"
+#include "spec/requirement.h"
+#include "spec/run-spec.h"
+
+enum { DECISION_ENV_MAX = 4096 };
+
+struct decision_input {
+	const char *project;     /* directory */
+	const char *executor_id; /* NULL: the default */
+	/* NAME=VALUE given by the caller; the file's `env` filters it. */
+	const struct strv *env;
+};
+
+struct decision {
+	struct executor *executor; /* borrowed from the context */
+	struct candidate able;     /* what it advertises */
+	struct spec_result file;
+	struct run_spec run; /* applied */
+	struct requirement need;
+	struct effective limits;
+	struct strv env;   /* what passed the filter */
+	struct strv names; /* … and its names */
+	struct problems warnings;
+};
+void decision_done(struct decision *d);
+
+/*
+ * Errors in the order of §9.1: sandbox_invalid_spec, executor_unknown, host_execution_denied and
+ * sandbox_unsupported, limits_configuration, those of apply_spec(). *ret is initialised here and is
+ * to be released in every case.
+ */
+must_check int decision_make(const struct context *c, const struct decision_input *in,
+	struct decision *ret, struct error *err);
+/* Members of the record: limits{requested, effective, source}. */
+must_check json_t *decision_limits_to_json(const struct decision *d);
+/* Puts the warnings of the file and of the clamps into a record. */
+void decision_warn(const struct decision *d, json_t *record);

@@ -1,0 +1,195 @@
+#include "run/dispatch.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "executor/container/driver/driver.h"
+#include "executor/container/driver/image-store.h"
+#include "executor/rundir/record.h"
+#include "spec/spec-json.h"
+
+/* The executor's request with the memory behind it. */
+struct prepared {
+	struct container_request request;
+	struct text *env;
+	struct request_mount mounts[SPEC_MAX_MOUNTS];
+	json_t *record;
+	struct executor_start start;
+};
+
+static void prepared_done(struct prepared *p)
+{
+	free(p->env);
+	json_decref(p->record);
+}
+
+static const char *image_of(const struct context *c, const struct decision *d)
+{
+	return d->run.image ? d->run.image : c->config.container.image;
+}
+
+static void fill_request(const struct context *c, const struct dispatch *in,
+	const struct decision *d, struct prepared *p)
+{
+	p->env = mem_alloc(d->env.n * sizeof(*p->env));
+	for (size_t i = 0; i < d->env.n; i++)
+		p->env[i] = text_of(d->env.v[i]);
+	for (size_t i = 0; i < d->run.n_mounts; i++)
+		p->mounts[i] = (struct request_mount){
+			.source = text_of(d->run.mounts[i].source),
+			.target = text_of(d->run.mounts[i].target),
+			.read_only = d->run.mounts[i].read_only,
+		};
+	p->request = (struct container_request){
+		.work_dir = text_of(in->input.project),
+		.argv = in->argv,
+		.n_argv = in->n_argv,
+		.image = text_of(image_of(c, d)),
+		.env = p->env,
+		.n_env = d->env.n,
+		.has_limits = true,
+		.limits = d->limits.limits,
+		.disable_network = d->run.network_off,
+		.egress_scope = text_of(d->run.egress_scope ? d->run.egress_scope : ""),
+		.mounts = p->mounts,
+		.n_mounts = d->run.n_mounts,
+		.labels = in->labels,
+		.n_labels = in->n_labels,
+		.sandbox_sha256 = text_of(d->run.sandbox_sha256),
+	};
+}
+
+static const char *or_null(const char *s)
+{
+	return s[0] ? s : NULL;
+}
+
+static void prepare(const struct context *c, const struct dispatch *in, const struct decision *d,
+	struct prepared *p)
+{
+	auto_free char *isolation =
+		mem_strndup(d->able.isolation.p ? d->able.isolation.p : "", d->able.isolation.len);
+	struct record_facts facts = {
+		.executor_id = d->executor->id,
+		.executor_kind = executor_kind(d->executor),
+		.isolation = isolation,
+		.project = in->input.project,
+		.title = in->title,
+		.image_requested = image_of(c, d),
+		.sandbox_sha256 = or_null(d->run.sandbox_sha256),
+		.setup_sha256 = or_null(d->run.setup_sha256),
+	};
+
+	*p = (struct prepared){.record = record_new(&facts)};
+	fill_request(c, in, d, p);
+	json_object_set_new(p->record, "limits", decision_limits_to_json(d));
+	decision_warn(d, p->record);
+	p->start = (struct executor_start){
+		.home = c->home.path,
+		.request = &p->request,
+		.record = p->record,
+		.timeout_ms = in->timeout_ms,
+		.cancel_fd = in->cancel_fd,
+		.redact = &d->names,
+	};
+}
+
+int dispatch_run(const struct context *c, const struct dispatch *in, struct dispatched *ret,
+	struct error *err)
+{
+	AUTO(decision) d;
+	AUTO(prepared) p = {.record = NULL};
+
+	*ret = (struct dispatched){.supervisor = -1};
+	if (decision_make(c, &in->input, &d, err) < 0)
+		return -1;
+	prepare(c, in, &d, &p);
+	p.start.ret_supervisor = &ret->supervisor;
+	return executor_start(d.executor, &p.start, ret->handle, err);
+}
+
+static json_t *argv_to_json(const struct argv_line *line)
+{
+	return json_from_strings(line->argv.v, line->argv.n);
+}
+
+static json_t *mounts_to_json(const struct argv_line *line)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < line->mounts.n; i++)
+		json_array_append_new(
+			list, json_pack("{s:o, s:o, s:b}", "source",
+				      json_from_string(line->mounts.v[i].source), "target",
+				      json_from_string(line->mounts.v[i].target), "read_only",
+				      line->mounts.v[i].read_only));
+	return list;
+}
+
+static json_t *limits_to_json(const struct decision *d)
+{
+	auto_json *all = effective_to_json(&d->limits);
+	json_t *limits = decision_limits_to_json(d);
+
+	json_object_set(limits, "clamps", json_object_get(all, "clamps"));
+	json_object_set(limits, "unenforced", json_object_get(all, "unenforced"));
+	return limits;
+}
+
+/* What is known without an engine. */
+static json_t *explain_decision(const struct context *c, const struct decision *d)
+{
+	AUTO(strv) needs = STRV_INIT(REQUIREMENT_NAMES_MAX);
+	json_t *j = json_object();
+
+	requirement_names(&d->need, &needs);
+	json_object_set_new(j, "spec", d->file.present ? spec_json(&d->file.spec) : json_null());
+	json_object_set_new(j, "executor",
+		json_pack("{s:s, s:s}", "id", d->executor->id, "kind", executor_kind(d->executor)));
+	json_object_set_new(j, "placement", json_pack("{s:s}", "selected", d->executor->id));
+	json_object_set_new(j, "requirements", json_from_strings(needs.v, needs.n));
+	json_object_set_new(j, "limits", limits_to_json(d));
+	const char *mode = d->run.network_off ? "none" : c->config.container.network;
+	json_object_set_new(j, "network",
+		json_pack("{s:s, s:o, s:n, s:n}", "mode", mode, "scope",
+			json_from_string(d->run.egress_scope), "filter", "proxy"));
+	json_object_set_new(j, "env", json_from_strings(d->names.v, d->names.n));
+	json_object_set_new(j, "build_network", json_null());
+	auto_json *warned = json_pack("{s:[]}", "warnings");
+	decision_warn(d, warned);
+	json_object_set(j, "warnings", json_object_get(warned, "warnings"));
+	return j;
+}
+
+static json_t *explain_image(
+	const struct context *c, const struct decision *d, const struct stored_image *image)
+{
+	const struct image_identity *i = &image->identity;
+
+	return json_pack("{s:s, s:b, s:s, s:o, s:s, s:b}", "image", image_of(c, d), "allowed", 1,
+		"run_as", i->run, "digest", i->digest[0] ? json_string(i->digest) : json_null(),
+		"id", i->id, "reproducible", i->reproducible);
+}
+
+int dispatch_explain(
+	const struct context *c, const struct dispatch *in, json_t **ret, struct error *err)
+{
+	AUTO(decision) d;
+	AUTO(prepared) p = {.record = NULL};
+	AUTO(argv_line) line = ARGV_LINE_INIT;
+	AUTO(stored_image) image = STORED_IMAGE_INIT;
+
+	*ret = NULL;
+	if (decision_make(c, &in->input, &d, err) < 0)
+		return -1;
+	prepare(c, in, &d, &p);
+	*ret = explain_decision(c, &d);
+	if (!container_driver_of(d.executor))
+		return 0;
+	if (container_driver_explain(d.executor, &p.start, &line, &image, err) < 0)
+		return -1;
+	json_object_set_new(*ret, "image", explain_image(c, &d, &image));
+	json_object_set_new(*ret, "mounts", mounts_to_json(&line));
+	json_object_set_new(*ret, "argv", argv_to_json(&line));
+	return 0;
+}

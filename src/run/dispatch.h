@@ -1,0 +1,35 @@
+/*
+ * `cloop run`: a decision carried out (sandbox-spec.md §9.1, container-driver.md §9.1).
+ */
+#pragma once
+
+#include "run/decision.h"
+
+struct dispatch {
+	struct decision_input input;
+	const struct text *argv;
+	size_t n_argv;
+	const struct request_label *labels;
+	size_t n_labels;
+	const char *title;  /* NULL = none */
+	int64_t timeout_ms; /* 0 = none */
+	int cancel_fd;      /* readable: give up; -1 = none */
+};
+
+struct dispatched {
+	char handle[EXECUTOR_HANDLE_SIZE]; /* "" when the run never had a directory */
+	int supervisor;                    /* pidfd; the caller's; -1 = none */
+};
+
+/*
+ * Returns when the workload runs (0) or is refused (-1). A refusal after the run directory was made
+ * leaves its record there; the handle is filled then.
+ */
+must_check int dispatch_run(const struct context *c, const struct dispatch *d,
+	struct dispatched *ret, struct error *err);
+/*
+ * What a run would get, and why, as cli.md's `sandbox explain`; starts nothing. *ret is filled as
+ * far as it came, also on -1.
+ */
+must_check int dispatch_explain(
+	const struct context *c, const struct dispatch *d, json_t **ret, struct error *err);

@@ -1,0 +1,38 @@
+/*
+ * Following a run to its end: output from its log, and a new supervisor for it when its own died
+ * (container-driver.md §11.5, §16.2). Any process may follow any run of its home.
+ */
+#pragma once
+
+#include "executor/rundir/rundir.h"
+#include "executor/runlog/log-reader.h"
+
+/* Gets every frame; false ends the following. */
+typedef bool follow_fn(void *data, const struct log_frame *frame);
+
+struct follow {
+	const struct home *home;
+	const struct rundir *run;
+	uint64_t since_seq;
+	bool until_end; /* false: only what is there */
+	int supervisor; /* pidfd, readable when it is gone; -1 = not ours, looked after by its lock
+			 */
+	int signals;    /* readable: on_signal is called; -1 = none */
+	follow_fn *on_frame;
+	void (*on_signal)(void *data);
+	void *data;
+};
+
+/*
+ * 0 when the log has ended (or, without until_end, was read); the final record is then on disk. 1:
+ * on_frame asked to stop. Takes f->supervisor.
+ */
+must_check int follow_run(struct follow *f, struct error *err);
+/*
+ * Starts a supervisor if the run has none and is not final, or final with something left to remove.
+ * 1: one was started, pidfd in *ret_fd (may be NULL); 0: nothing to do.
+ */
+must_check int follow_adopt(
+	const struct home *home, const struct rundir *run, int *ret_fd, struct error *err);
+/* The same for every run of the home; failures are logged. Waits for none of them. */
+void follow_adopt_all(const struct home *home);

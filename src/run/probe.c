@@ -1,0 +1,161 @@
+#include "run/probe.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "executor/container/detect.h"
+#include "executor/container/driver/driver.h"
+#include "sys/cgroup.h"
+#include "sys/file.h"
+
+enum { CALL_TIMEOUT_MS = 60000, EMPTY_TAR = 1024 };
+
+#define PROBE_IMAGE "localhost/cloop-probe:latest"
+
+void probe_done(struct probe *p)
+{
+	free(p->runtime);
+	free(p->oci_runtime);
+	strv_done(&p->found);
+	strv_done(&p->missing);
+	*p = PROBE_INIT;
+}
+
+static const char *package_of(enum engine e)
+{
+	return e == ENGINE_PODMAN ? "apt install podman crun runc uidmap slirp4netns"
+				  : "apt install docker.io";
+}
+
+static int engine_call(const struct runtime *runtime, const struct home *home,
+	const char *const *args, struct error *err)
+{
+	AUTO(strv) env = STRV_INIT(64);
+	AUTO(captured) answer = {.status = 0};
+	struct client_call call = {
+		.runtime = runtime,
+		.env = &env,
+		.args = args,
+		.timeout_ms = CALL_TIMEOUT_MS,
+		.stdout_max = 65536,
+		.cancel_fd = -1,
+	};
+
+	if (client_environment(runtime, home->path, &env, err) < 0)
+		return -1;
+	int r = client_run(&call, &answer, err);
+	return r == 1 ? client_explain(&call, &answer, PROBE_IMAGE, err) : r;
+}
+
+/* An image without a single file: the smoke run brings its own program. */
+static int make_image(const struct runtime *runtime, const struct home *home, struct error *err)
+{
+	char zeros[EMPTY_TAR] = {0};
+	auto_free char *tar = mem_printf("%s/probe.tar", home->path);
+	const char *args[] = {"import", tar, PROBE_IMAGE, NULL};
+
+	if (file_replace_at(home->fd, "probe.tar", 0600, (struct text){zeros, sizeof(zeros)}, false,
+		    err) < 0)
+		return -1;
+	int r = engine_call(runtime, home, args, err);
+	unlinkat(home->fd, "probe.tar", 0);
+	return r;
+}
+
+/* Does a container start under this OCI runtime? */
+static int try_runtime(
+	const char *engine, const char *oci_runtime, const struct home *home, struct error *err)
+{
+	AUTO(container_options) raw;
+	AUTO(container_options) options;
+	AUTO_PTR(executor) e = NULL;
+	auto_json *result = NULL;
+
+	container_options_init(&raw);
+	container_options_init(&options);
+	mem_set_string(&raw.runtime, engine);
+	mem_set_string(&raw.oci_runtime, oci_runtime);
+	mem_set_string(&raw.image, PROBE_IMAGE);
+	if (container_options_normalize(&raw, &options, err) < 0 ||
+		container_driver_open(home->path, &options, &e, err) < 0)
+		return -1;
+	return executor_smoke_test(e, NULL, &result, err);
+}
+
+static bool installed(const char *program)
+{
+	static const char *const folders[] = {
+		"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		auto_free char *path = mem_printf("%s/%s", folders[i], program);
+		if (access(path, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void try_engine(enum engine engine, const struct home *home, struct probe *p)
+{
+	static const char *const oci_runtimes[] = {"", "crun", "runc"};
+	auto_error struct error err = ERROR_INIT;
+	AUTO(runtime) runtime = RUNTIME_INIT;
+	const char *name = engine_text(engine);
+
+	if (runtime_detect(name, &runtime, &err) < 0 ||
+		runtime_resolve_endpoint(&runtime, &err) < 0 ||
+		make_image(&runtime, home, &err) < 0) {
+		strv_addf(&p->missing, "%s: %s (%s)", name, err.message,
+			error_is(&err, ERROR_RUNTIME_MISSING) ? package_of(engine)
+							      : error_remedy(&err));
+		return;
+	}
+	for (size_t i = 0; !p->runtime && i < ARRAY_SIZE(oci_runtimes); i++) {
+		const char *oci = oci_runtimes[i];
+		if (oci[0] && !installed(oci))
+			continue;
+		if (try_runtime(name, oci, home, &err) < 0) {
+			strv_addf(&p->missing, "%s with %s: %s", name,
+				oci[0] ? oci : "its own OCI runtime", err.message);
+			continue;
+		}
+		p->runtime = mem_strdup(name);
+		p->oci_runtime = mem_strdup(oci);
+		strv_addf(&p->found, "%s starts containers with %s", name,
+			oci[0] ? oci : "its own OCI runtime");
+	}
+	const char *remove[] = {"image", "rm", "--force", PROBE_IMAGE, NULL};
+	(void)!engine_call(&runtime, home, remove, &err);
+}
+
+static void look_at_host(struct probe *p)
+{
+	struct rlimit files;
+	int version = cgroup_version();
+	bool delegated = cgroup_delegated(CGROUP_CPU) && cgroup_delegated(CGROUP_MEMORY) &&
+			 cgroup_delegated(CGROUP_PIDS);
+
+	strv_addf(&p->found, "control groups version %d", version);
+	if (geteuid() != 0 && !(version == 2 && delegated))
+		strv_add(&p->missing, "limits: an ordinary user needs cgroup v2 with cpu, memory "
+				      "and pids delegated; "
+				      "files with `resources` are refused");
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0)
+		strv_addf(&p->found, "at most %llu open files", (unsigned long long)files.rlim_max);
+	if (!installed("nft"))
+		strv_add(&p->missing,
+			"nft: not installed, egress cannot be filtered (apt install nftables)");
+	if (access("/sys/fs/selinux/enforce", F_OK) == 0)
+		strv_add(&p->found,
+			"SELinux: set executors.container.selinux_label to z if it enforces");
+}
+
+void probe_host(const struct home *home, struct probe *ret)
+{
+	for (int e = 0; e < ENGINE_COUNT && !ret->runtime; e++)
+		try_engine((enum engine)e, home, ret);
+	look_at_host(ret);
+}

@@ -1,0 +1,59 @@
+#include "run/request.h"
+
+#include <string.h>
+
+#include "executor/rundir/control.h"
+#include "executor/rundir/record.h"
+#include "run/follow.h"
+#include "sys/clock.h"
+
+enum { ANSWER_MS = 10000, LISTEN_MS = 3000, AGAIN_MS = 20 };
+
+static bool has_ended(const struct rundir *run)
+{
+	auto_error struct error err = ERROR_INIT;
+	auto_json *record = rundir_read(run, RECORD_FILE, &err);
+
+	return record && record_final(record);
+}
+
+int request_send(const struct home *home, const struct rundir *run, const json_t *request,
+	int64_t timeout_ms, struct error *err)
+{
+	int64_t until = clock_boottime_ms() + LISTEN_MS;
+
+	for (;;) {
+		if (has_ended(run))
+			return 0;
+		if (follow_adopt(home, run, NULL, err) < 0)
+			return -1;
+		if (control_call(home, run->handle, request, timeout_ms, NULL, err) == 0)
+			return 0;
+		if (has_ended(run))
+			return 0;
+		/* A new supervisor needs a moment until it listens. */
+		if (!error_is(err, ERROR_ATTACH_CLOSED) || clock_boottime_ms() > until)
+			return -1;
+		clock_sleep_ms(AGAIN_MS);
+	}
+}
+
+int request_signal(
+	const struct home *home, const struct rundir *run, const char *signal, struct error *err)
+{
+	auto_json *request = json_pack("{s:s, s:s}", "op", "signal", "signal", signal);
+
+	if (strcmp(signal, "interrupt") && strcmp(signal, "terminate") && strcmp(signal, "kill"))
+		return error_set(
+			err, ERROR_SIGNAL_INVALID, "%s is no signal", quoted_string(signal));
+	return request_send(home, run, request, ANSWER_MS, err);
+}
+
+int request_stop(
+	const struct home *home, const struct rundir *run, int64_t grace_ms, struct error *err)
+{
+	auto_json *request =
+		json_pack("{s:s, s:I}", "op", "stop", "grace_ms", (json_int_t)grace_ms);
+
+	return request_send(home, run, request, 0, err);
+}
