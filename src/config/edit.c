@@ -288,38 +288,53 @@ static void add_to_null(const struct work *w, const struct span *key, struct tex
 
 /* ---- Deciding ---- */
 
-/* 0 = there is something to do. 1 = nothing. -1 = the layout cannot be edited. */
-static int plan(const struct work *w, const struct spans *spans)
+/* The key is not there; `rest` is what is missing of its path. */
+static void add_to(const struct work *w, const struct span *mapping, struct text rest)
 {
-	struct text rest = text_of(w->edit->path), at = rest, part;
-	const struct span *mapping = spans->root;
+	if (mapping->flow || mapping->in_flow)
+		add_to_flow(w, mapping, rest);
+	else
+		add_lines(w, mapping->end, rest, column_of(w->file, mapping->begin));
+}
+
+static void change(const struct work *w, const struct span *mapping, const struct span *key)
+{
+	if (w->edit->n == 0)
+		remove_key(w, mapping, key);
+	else
+		replace_value(w, key->value);
+}
+
+/*
+ * Fills the splice, or leaves it empty: where there is nothing to do, and where the layout cannot
+ * be edited (verify() tells them apart).
+ */
+static void plan(const struct work *w, const struct spans *spans)
+{
+	struct text rest = text_of(w->edit->path), missing = rest, part;
+	const struct span *mapping = spans->root, *key = NULL;
+	bool adds = w->edit->n > 0;
 
 	if (!mapping || (mapping->null && mapping->begin == mapping->end)) {
-		if (w->edit->n > 0)
+		if (adds)
 			add_first(w, rest);
-		return w->edit->n == 0;
+		return;
 	}
 	while (mapping->kind == SPAN_MAPPING && text_split(&rest, '.', &part)) {
-		const struct span *key = span_key(mapping, part);
-		if (!key && w->edit->n == 0)
-			return 1;
-		if (!key && (mapping->flow || mapping->in_flow))
-			return add_to_flow(w, mapping, at), 0;
-		if (!key)
-			return add_lines(w, mapping->end, at, column_of(w->file, mapping->begin)),
-			       0;
-		if (!rest.p && w->edit->n == 0)
-			return remove_key(w, mapping, key), 0;
-		if (!rest.p)
-			return replace_value(w, key->value), 0;
-		if (key->value->null && w->edit->n == 0)
-			return 1;
-		if (key->value->null)
-			return add_to_null(w, key, rest), 0;
+		key = span_key(mapping, part);
+		if (!key || !rest.p || key->value->null)
+			break;
 		mapping = key->value;
-		at = rest;
+		missing = rest;
 	}
-	return -1;
+	if (mapping->kind != SPAN_MAPPING)
+		return;
+	if (key && !rest.p)
+		change(w, mapping, key);
+	else if (key && adds)
+		add_to_null(w, key, rest);
+	else if (!key && adds)
+		add_to(w, mapping, missing);
 }
 
 /* ---- Reading back ---- */
@@ -441,9 +456,8 @@ int edit_text(struct text file, const struct edit *e, struct str *ret, struct er
 
 	if (check_values(e, err) < 0 || read_tree(file, &readable, err) < 0)
 		return -1;
-	int planned = spans_read(file, &spans) < 0 ? -1 : plan(&w, &spans);
-	if (planned < 0)
-		splice.begin = splice.end = 0; /* verify() tells */
+	if (spans_read(file, &spans) == 0)
+		plan(&w, &spans);
 	apply(&w, &text);
 	if (str_full(&splice.text) || str_full(&text))
 		return error_set(err, ERROR_USAGE, "the file would be larger than 256 KiB");

@@ -25,7 +25,9 @@ static void add_bounds(const struct schema_key *key, struct str *out)
 	bool cpu = key->type == SCHEMA_CPU;
 	const char *unit = key->type == SCHEMA_SIZE ? " MB" : "";
 
-	if (key->min != 0)
+	if (key->max == INT64_MAX)
+		return; /* what the type holds is no bound that anybody meets */
+	if (key->min != 0 && key->min != INT64_MIN)
 		str_addf(out, ", %" PRId64 "%s to ", key->min, unit);
 	else
 		str_add_text(out, ", at most ");
