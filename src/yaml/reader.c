@@ -86,11 +86,19 @@ static struct text skip_separation(struct text t)
 	return t;
 }
 
-/* Do the properties in front of a scalar include a tag? `&a ! x`, `! x`. */
-static bool tag_in_source(struct reader *r, const yaml_event_t *event)
+/*
+ * Has the scalar an explicit tag? libyaml tells, but for `!` in front of text: with quotes that
+ * shows in plain_implicit, without them only the source says it (`! x`, `&a ! x`).
+ */
+static bool has_tag(struct reader *r, const yaml_event_t *event)
 {
-	struct text t = text_after(r->source, byte_offset(r, event->start_mark.index));
+	bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 
+	if (event->data.scalar.tag || (!plain && event->data.scalar.plain_implicit))
+		return true;
+	if (!plain || event->data.scalar.length == 0)
+		return false;
+	struct text t = text_after(r->source, byte_offset(r, event->start_mark.index));
 	if (event->data.scalar.anchor && t.len > 0 && t.p[0] == '&') {
 		while (t.len > 0 && !ascii_blank(t.p[0]))
 			t = text_after(t, 1);
@@ -206,8 +214,7 @@ static void add_scalar(struct reader *r, const yaml_event_t *event)
 	memcpy(copy, event->data.scalar.value, length);
 	n->text = (struct text){copy, length};
 	n->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-	place(r, n, event->data.scalar.anchor != NULL,
-		event->data.scalar.tag != NULL || tag_in_source(r, event));
+	place(r, n, event->data.scalar.anchor != NULL, has_tag(r, event));
 }
 
 static int open_collection(struct reader *r, enum node_kind kind, const yaml_event_t *event)

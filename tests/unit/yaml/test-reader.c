@@ -81,6 +81,43 @@ static void refused_things_are_marked(void **state)
 	assert_string_equal(text, "{\"a\":1,\"b\":null,\"c\":null}");
 }
 
+/* `!` before text leaves no trace in libyaml's event; what follows an empty node is not its own. */
+static void tags_that_the_parser_drops(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned tags;
+	} cases[] = {
+		{"a: ! b", 1},
+		{"a: ! 'b'", 1},
+		{"a: !", 1},
+		{"a: ! |\n b", 1},
+		{"a: &x ! b", 1},
+		{"a: ! &x b", 1},
+		{"a: &x # !\n  ! b", 1},
+		{"a: !<!> b", 1},
+		{"! a: ! b", 2},
+		{"\xc3\xa9: 1\na: ! b", 1},
+		{"a: &x\n!t b: 1", 1},
+		{"[&x , ! b]", 1},
+		{"a: &x\nb: '!'", 0},
+		{"a: '! b'\nb: &x '! c'\nc: \"!\"", 0},
+		{"a: b ! c", 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		AUTO(problems) errors = PROBLEMS_INIT(PROBLEMS_ERRORS_MAX);
+		AUTO(tree) t = TREE_INIT;
+		unsigned tags = 0;
+		assert_int_equal(reader_read(text_of(cases[i].text), &rules, &errors, &t), 0);
+		for (size_t j = 0; j < errors.n; j++)
+			tags += strcmp(errors.v[j].code, "tag") == 0;
+		if (tags != cases[i].tags)
+			fail_msg("%s: %u tags", cases[i].text, tags);
+	}
+}
+
 static void more_events_where_the_caller_allows_them(void **state)
 {
 	AUTO(str) bytes = STR_INIT(1 << 20);
@@ -148,6 +185,7 @@ int main(void)
 		cmocka_unit_test(positions_and_paths),
 		cmocka_unit_test(keys_in_paths_are_bounded_and_plain),
 		cmocka_unit_test(refused_things_are_marked),
+		cmocka_unit_test(tags_that_the_parser_drops),
 		cmocka_unit_test(more_events_where_the_caller_allows_them),
 		cmocka_unit_test(many_directives_stop_before_the_parser),
 		cmocka_unit_test(json_keeps_types),
