@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "limits/effective.h"
 #include "spec/spec-json.h"
 
 static void drop_mounts(struct run_spec *r)
@@ -66,21 +67,16 @@ void run_spec_copy(const struct run_spec *from, struct run_spec *to)
 	run_spec_set_mounts(to, from->mounts, from->n_mounts);
 }
 
-static json_t *text_or_null(const char *s)
-{
-	return json_from_string(s && s[0] ? s : NULL);
-}
-
 json_t *run_spec_to_json(const struct run_spec *r)
 {
 	return json_pack("{s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "image",
-		text_or_null(r->image), "setup", json_from_strings(r->setup.v, r->setup.n),
+		spec_json_text(r->image), "setup", json_from_strings(r->setup.v, r->setup.n),
 		"mounts", spec_json_mounts(r->mounts, r->n_mounts), "limits",
-		spec_json_limits(&r->limits), "workspace_size_limit_mb",
+		effective_limits_to_json(&r->limits), "workspace_size_limit_mb",
 		(json_int_t)r->workspace_size_limit_mb, "devices",
 		json_from_strings(r->devices.v, r->devices.n), "interfaces",
 		json_from_strings(r->interfaces.v, r->interfaces.n), "network_off", r->network_off,
-		"grant", text_or_null(r->grant), "egress_scope", text_or_null(r->egress_scope),
-		"sandbox_sha256", text_or_null(r->sandbox_sha256), "setup_sha256",
-		text_or_null(r->setup_sha256));
+		"grant", spec_json_text(r->grant), "egress_scope", spec_json_text(r->egress_scope),
+		"sandbox_sha256", spec_json_text(r->sandbox_sha256), "setup_sha256",
+		spec_json_text(r->setup_sha256));
 }

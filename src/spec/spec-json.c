@@ -1,6 +1,7 @@
 #include "spec/spec-json.h"
 
 #include "base/json.h"
+#include "limits/effective.h"
 #include "spec/requirement.h"
 
 static json_t *list_or_null(const struct schema_list *l)
@@ -8,23 +9,16 @@ static json_t *list_or_null(const struct schema_list *l)
 	return l->given ? json_from_strings(l->items.v, l->items.n) : json_null();
 }
 
-static json_t *text_or_null(const char *s)
+json_t *spec_json_text(const char *s)
 {
 	return json_from_string(s && s[0] ? s : NULL);
-}
-
-json_t *spec_json_limits(const struct limits *l)
-{
-	return json_pack("{s:I, s:I, s:I, s:I}", "cpu_millis", (json_int_t)l->cpu_millis,
-		"memory_mb", (json_int_t)l->memory_mb, "pids", (json_int_t)l->pids, "disk_mb",
-		(json_int_t)l->disk_mb);
 }
 
 static json_t *capabilities(const struct spec_capabilities *c)
 {
 	return json_pack("{s:b, s:o, s:b, s:b, s:o, s:o, s:o}", "git", c->git, "network",
-		text_or_null(c->network), "virtualized", c->virtualized, "kernel_isolated",
-		c->kernel_isolated, "egress", text_or_null(c->egress), "devices",
+		spec_json_text(c->network), "virtualized", c->virtualized, "kernel_isolated",
+		c->kernel_isolated, "egress", spec_json_text(c->egress), "devices",
 		list_or_null(&c->devices), "interfaces", list_or_null(&c->interfaces));
 }
 
@@ -42,10 +36,10 @@ json_t *spec_json_mounts(const struct spec_mount *mounts, size_t n)
 
 json_t *spec_json(const struct sandbox_spec *s)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "image", text_or_null(s->image), "setup",
-		json_from_strings(s->setup.items.v, s->setup.items.n), "env", list_or_null(&s->env),
-		"resources", spec_json_limits(&s->resources), "capabilities",
-		capabilities(&s->capabilities), "mounts",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "image", spec_json_text(s->image),
+		"setup", json_from_strings(s->setup.items.v, s->setup.items.n), "env",
+		list_or_null(&s->env), "resources", effective_limits_to_json(&s->resources),
+		"capabilities", capabilities(&s->capabilities), "mounts",
 		spec_json_mounts(s->mounts.v, s->mounts.n));
 }
 
@@ -67,8 +61,8 @@ json_t *spec_json_check(const struct spec_result *r)
 
 	if (r->ok)
 		json_object_set_new(o, "spec", spec_json(&r->spec));
-	json_object_set_new(o, "sha256", text_or_null(r->sha256));
-	json_object_set_new(o, "setup_sha256", text_or_null(r->setup_sha256));
+	json_object_set_new(o, "sha256", spec_json_text(r->sha256));
+	json_object_set_new(o, "setup_sha256", spec_json_text(r->setup_sha256));
 	json_object_set_new(o, "errors", problems_to_json(&r->errors));
 	json_object_set_new(o, "warnings", problems_to_json(&r->warnings));
 	json_object_set_new(o, "requirements", requirements(r));

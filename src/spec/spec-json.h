@@ -7,8 +7,8 @@
 
 /* The normal form with all its fields (§8.1). */
 must_check json_t *spec_json(const struct sandbox_spec *s);
-/* {"cpu_millis","memory_mb","pids","disk_mb"} */
-must_check json_t *spec_json_limits(const struct limits *l);
+/* null for NULL and "". */
+must_check json_t *spec_json_text(const char *s);
 /* [{"source","target","read_only"}] */
 must_check json_t *spec_json_mounts(const struct spec_mount *mounts, size_t n);
 /*
