@@ -6,6 +6,8 @@
  *     while ((r = log_reader_next(reader, &frame, err)) == LOG_READ_FRAME)
  *             use(&frame);
  *     LOG_READ_NOTHING: poll log_reader_fd() for POLLIN, then go on; who does not follow stops.
+ *
+ * A run that was lost may have no `end` frame: who follows also looks at the record.
  */
 #pragma once
 
