@@ -353,7 +353,7 @@ ERROR(LOST, "lost", 500, 125,
 ERROR(ENGINE_TIMEOUT, "engine_timeout", 504, 125,
 	"raise executors.container.start_timeout_seconds, or look at why the engine is slow")
 ERROR(START_CANCELLED, "start_cancelled", 409, 125,
-	"")
+	"start the run again if it is still wanted")
 ERROR(IMAGE_REF_EMPTY, "empty", 400, 125,
 	"name an image")
 ERROR(IMAGE_REF_TOO_LONG, "too_long", 400, 125,

@@ -22,7 +22,8 @@ void str_reset(struct str *s)
 
 char *str_reserve(struct str *s, size_t n)
 {
-	if (s->len > s->max || n > s->max - s->len) {
+	/* The second is about a maximum of SIZE_MAX: the NUL needs a byte too. */
+	if (s->len > s->max || n > s->max - s->len || n >= SIZE_MAX - s->len) {
 		s->full = true;
 		return NULL;
 	}
@@ -33,6 +34,7 @@ char *str_reserve(struct str *s, size_t n)
 			cap = cap > SIZE_MAX / 2 ? need : cap * 2;
 		s->data = mem_grow(s->data, cap, 1);
 		s->cap = cap;
+		s->data[s->len] = '\0';
 	}
 	return s->data + s->len;
 }
