@@ -77,6 +77,11 @@ void fault_arm(const char *text)
 	state = ARMED;
 }
 
+bool fault_armed(void)
+{
+	return state == ARMED;
+}
+
 static bool act(void)
 {
 	switch (armed.action) {

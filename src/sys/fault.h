@@ -29,3 +29,5 @@ bool fault_hit(const char *point);
  * For tests that go over every n inside one process.
  */
 void fault_arm(const char *text);
+/* Something is armed and was not met yet. */
+bool fault_armed(void);
