@@ -105,7 +105,7 @@ static void try_engine(enum engine engine, const struct home *home, struct probe
 	AUTO(runtime) runtime = RUNTIME_INIT;
 	const char *name = engine_text(engine);
 
-	if (runtime_detect(name, &runtime, &err) < 0 ||
+	if (runtime_detect(name, NULL, &runtime, &err) < 0 ||
 		runtime_resolve_endpoint(&runtime, &err) < 0 ||
 		make_image(&runtime, home, &err) < 0) {
 		strv_addf(&p->missing, "%s: %s (%s)", name, err.message,

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "executor/container/environment.h"
 #include "executor/container/failure.h"
+#include "executor/container/remember.h"
 #include "sys/env.h"
 #include "sys/file.h"
 #include "sys/spawn.h"
@@ -132,23 +133,45 @@ static int ask(const struct question *q, struct str *ret, struct error *err)
 	return 0;
 }
 
+/* data: cloop's home, or NULL. The answer holds as long as the program is the same file. */
 static int version(
 	void *data, enum engine engine, const char *path, struct str *ret, struct error *err)
 {
 	const struct question q = {.engine = engine, .path = path, .words = {"--version"}};
+	const char *home = data;
+	AUTO(strv) files = STRV_INIT(1);
 
-	(void)data;
+	auto_json *known = remember_get(home, "version", text_of(path));
+	if (json_is_string(known))
+		return str_add_text(ret, json_string_value(known));
+	strv_add(&files, path);
+	auto_json *stamps = remember_stamps(&files);
 	int r = ask(&q, ret, err);
 	if (r < 0 && error_is(err, ERROR_ENGINE_FAILED))
 		err->code = ERROR_RUNTIME_UNSUPPORTED;
+	if (r == 0) {
+		auto_json *answer = json_from_string(str_text(ret));
+		remember_put(home, "version", text_of(path), stamps, answer);
+	}
 	return r;
 }
 
-int runtime_detect(const char *configured, struct runtime *ret, struct error *err)
+int runtime_detect(const char *configured, const char *home, struct runtime *ret, struct error *err)
 {
-	const struct detect_probe probe = {find, version, NULL};
+	auto_free char *data = home ? mem_strdup(home) : NULL;
+	const struct detect_probe probe = {find, version, data};
 
 	return detect_decide(configured, geteuid(), &probe, ret, err);
+}
+
+/* Without a configuration of its own docker talks to the socket of the system. */
+static bool has_default_context(void)
+{
+	const char *config = env_get("DOCKER_CONFIG"), *home = env_get("HOME");
+	auto_free char *file = config ? mem_printf("%s/config.json", config)
+				      : mem_printf("%s/.docker/config.json", home ? home : "");
+
+	return !env_get("DOCKER_CONTEXT") && access(file, F_OK) < 0 && errno == ENOENT;
 }
 
 /*
@@ -179,6 +202,8 @@ int runtime_resolve_endpoint(struct runtime *runtime, struct error *err)
 		return 0;
 	if (host)
 		str_add_text(&endpoint, host);
+	else if (has_default_context())
+		str_add_text(&endpoint, "unix:///var/run/docker.sock");
 	else if (context_endpoint(runtime, &endpoint, err) < 0)
 		return -1;
 	if (detect_check_endpoint(text_of(str_text(&endpoint)), err) < 0)

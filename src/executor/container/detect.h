@@ -46,8 +46,12 @@ struct detect_probe {
  */
 must_check int detect_decide(const char *configured, uid_t euid, const struct detect_probe *probe,
 	struct runtime *ret, struct error *err);
-/* The same on this host. Also engine_timeout, when --version takes more than 20 s. */
-must_check int runtime_detect(const char *configured, struct runtime *ret, struct error *err);
+/*
+ * The same on this host. Also engine_timeout, when --version takes more than 20 s. home: cloop's,
+ * where the answer is kept as long as the program is the same file; NULL = ask.
+ */
+must_check int runtime_detect(
+	const char *configured, const char *home, struct runtime *ret, struct error *err);
 
 /* unix://… or runtime_remote: bind mounts of another machine would be another machine's files. */
 must_check int detect_check_endpoint(struct text endpoint, struct error *err);

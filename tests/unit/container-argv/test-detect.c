@@ -36,7 +36,7 @@ static enum error_code code_of(const char *configured)
 	auto_error struct error err = ERROR_INIT;
 	AUTO(runtime) r = RUNTIME_INIT;
 
-	return runtime_detect(configured, &r, &err) == 0 ? ERROR_NONE : err.code;
+	return runtime_detect(configured, NULL, &r, &err) == 0 ? ERROR_NONE : err.code;
 }
 
 static int make_home(void **state)
@@ -70,7 +70,7 @@ static void an_engine_on_path(void **state)
 	write_engine("podman", "echo podman version 4.3.1", 0755);
 	if (code_of("") == ERROR_RUNTIME_UNSAFE)
 		skip(); /* the tree lies below a directory that others can write */
-	assert_done(runtime_detect("", &r, &err), &err);
+	assert_done(runtime_detect("", NULL, &r, &err), &err);
 	assert_int_equal(r.engine, ENGINE_PODMAN);
 	assert_true(strncmp(r.path, home, strlen(home)) == 0);
 	assert_int_equal(r.rootless, geteuid() != 0);
@@ -126,12 +126,20 @@ static void dockers_endpoint(void **state)
 	unsetenv("DOCKER_HOST");
 	if (code_of("docker") == ERROR_RUNTIME_UNSAFE)
 		skip();
-	assert_done(runtime_detect("docker", &r, &err), &err);
+	assert_done(runtime_detect("docker", NULL, &r, &err), &err);
 	assert_false(r.rootless);
+	setenv("DOCKER_CONTEXT", "mine", 1);
 	assert_done(runtime_resolve_endpoint(&r, &err), &err);
 	assert_string_equal(r.endpoint, "unix:///run/user/1000/docker.sock");
+	unsetenv("DOCKER_CONTEXT");
+	/* Nothing is configured: the system's socket, without a question. */
+	setenv("DOCKER_CONFIG", "/nonexistent", 1);
+	mem_set_string(&r.endpoint, NULL);
+	assert_done(runtime_resolve_endpoint(&r, &err), &err);
+	assert_string_equal(r.endpoint, "unix:///var/run/docker.sock");
+	unsetenv("DOCKER_CONFIG");
 	setenv("DOCKER_HOST", "tcp://10.0.0.1:2375", 1);
-	assert_done(runtime_detect("docker", &remote, &err), &err);
+	assert_done(runtime_detect("docker", NULL, &remote, &err), &err);
 	assert_int_equal(runtime_resolve_endpoint(&remote, &err), -1);
 	assert_int_equal(err.code, ERROR_RUNTIME_REMOTE);
 	unsetenv("DOCKER_HOST");

@@ -150,7 +150,7 @@ int container_driver_open(const char *home, const struct container_options *opti
 	d->runtime = RUNTIME_INIT;
 	container_options_init(&d->options);
 	if (container_options_normalize(options, &d->options, err) < 0 ||
-		runtime_detect(d->options.runtime, &d->runtime, err) < 0 ||
+		runtime_detect(d->options.runtime, home, &d->runtime, err) < 0 ||
 		runtime_resolve_endpoint(&d->runtime, err) < 0) {
 		driver_free(d);
 		return -1;

@@ -2,6 +2,8 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "executor/container/remember.h"
+#include "executor/rundir/home.h"
 #include "image/inspect.h"
 
 enum { INSPECT_TIMEOUT_MS = 30000, INSPECT_STDOUT_MAX = 4 << 20 };
@@ -26,45 +28,126 @@ static void read_volumes(const json_t *inspect, struct strv *ret)
 }
 
 static int choose(const struct runtime *runtime, const struct image_reference *asked,
-	const struct captured *answer, struct stored_image *ret, struct error *err)
+	const json_t *inspect, struct stored_image *ret, struct error *err)
 {
-	auto_json *inspect =
-		image_inspect_read((struct text){str_text(&answer->out), answer->out.len}, err);
-
-	if (!inspect)
-		return -1;
 	if (image_identity_choose(store_of(runtime), asked, inspect, &ret->identity, err) < 0)
 		return -1;
 	read_volumes(inspect, &ret->volumes);
 	return 0;
 }
 
-int image_store_look_up(const struct runtime *runtime, const struct strv *env,
-	const char *reference, int cancel_fd, struct stored_image *ret, struct error *err)
+/* The key of a kept answer: everything that decides which store is asked for what. */
+static void make_key(const struct image_lookup *l, const char *name, struct str *ret)
 {
-	struct image_reference asked;
-	char name[IMAGE_TEXT_MAX + 1];
-	AUTO(captured) answer = {.status = 0};
+	str_addf(ret, "%s\n%s\n", l->runtime->path, name);
+	strv_foreach (entry, l->env)
+		str_addf(ret, "%s\n", *entry);
+}
 
-	if (image_reference_parse(text_of(reference), &asked, err) < 0)
-		return -1;
-	image_reference_run_as(&asked, name);
-	const char *args[] = {"image", "inspect", "--", name, NULL};
+/*
+ * The files that podman's answer comes from: the store's list of images (replaced as a whole at
+ * every pull, build, tag and removal; podman 4.3, containers-storage 1.43) and what says where the
+ * store is. False: not known, or there are further stores; then nothing is kept.
+ */
+static bool store_files(const struct image_lookup *l, struct strv *ret)
+{
+	static const char *const configs[] = {
+		"/usr/share/containers/storage.conf", "/etc/containers/storage.conf"};
+	const char *args[] = {"info",
+		"--format={{.Store.GraphRoot}}/{{.Store.GraphDriverName}}-images/images.json {{len "
+		".Store.GraphOptions}}",
+		NULL};
+	auto_error struct error err = ERROR_INIT;
+	AUTO(captured) answer = {.status = 0};
 	struct client_call call = {
-		.runtime = runtime,
-		.env = env,
+		.runtime = l->runtime,
+		.env = l->env,
+		.args = args,
+		.timeout_ms = INSPECT_TIMEOUT_MS,
+		.stdout_max = 8192,
+		.cancel_fd = l->cancel_fd,
+	};
+
+	if (l->runtime->engine != ENGINE_PODMAN || !l->home ||
+		client_run(&call, &answer, &err) != 0)
+		return false;
+	struct text out = text_trim((struct text){str_text(&answer.out), answer.out.len});
+	if (!text_ends(out, " 0") || out.p[0] != '/')
+		return false;
+	strv_add_n(ret, out.p, out.len - 2);
+	for (size_t i = 0; i < ARRAY_SIZE(configs); i++)
+		strv_add(ret, configs[i]);
+	auto_free char *user_home = home_of_user();
+	strv_addf(ret, "%s/.config/containers/storage.conf", user_home);
+	return access(ret->v[0], R_OK) == 0;
+}
+
+/* What the choice looks at; the rest of an inspect answer is large. */
+static json_t *essence(const json_t *inspect)
+{
+	static const char *const members[] = {
+		"Id", "RepoTags", "RepoDigests", "Digest", "Architecture", "Os"};
+	static const char *const config_members[] = {"Labels", "Volumes"};
+	json_t *kept = json_object(), *config = json_object();
+
+	for (size_t i = 0; i < ARRAY_SIZE(members); i++)
+		json_object_set(kept, members[i], json_object_get(inspect, members[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(config_members); i++)
+		json_object_set(config, config_members[i],
+			json_object_get(json_object_get(inspect, "Config"), config_members[i]));
+	json_object_set_new(kept, "Config", config);
+	return kept;
+}
+
+/* Asks the engine; NULL + err. */
+static json_t *ask(const struct image_lookup *l, const struct image_reference *asked,
+	const char *name, struct error *err)
+{
+	const char *args[] = {"image", "inspect", "--", name, NULL};
+	AUTO(captured) answer = {.status = 0};
+	struct client_call call = {
+		.runtime = l->runtime,
+		.env = l->env,
 		.args = args,
 		.timeout_ms = INSPECT_TIMEOUT_MS,
 		.stdout_max = INSPECT_STDOUT_MAX,
-		.cancel_fd = cancel_fd,
+		.cancel_fd = l->cancel_fd,
 	};
+
 	int r = client_run(&call, &answer, err);
-	if (r < 0)
-		return -1;
 	if (r == 0)
-		return choose(runtime, &asked, &answer, ret, err);
+		return image_inspect_read(
+			(struct text){str_text(&answer.out), answer.out.len}, err);
 	struct text words = {str_text(&answer.err), answer.err.len};
-	if (image_inspect_explain(store_of(runtime), &asked, words, err) < 0)
+	if (r > 0 && image_inspect_explain(store_of(l->runtime), asked, words, err) == 0)
+		client_explain(&call, &answer, name, err);
+	return NULL;
+}
+
+int image_store_look_up(const struct image_lookup *l, struct stored_image *ret, struct error *err)
+{
+	struct image_reference asked;
+	char name[IMAGE_TEXT_MAX + 1];
+	AUTO(str) key = STR_INIT(65536);
+	AUTO(strv) files = STRV_INIT(REMEMBER_FILES_MAX);
+
+	if (image_reference_parse(text_of(l->reference), &asked, err) < 0)
 		return -1;
-	return client_explain(&call, &answer, name, err);
+	image_reference_run_as(&asked, name);
+	make_key(l, name, &key);
+	struct text question = {str_text(&key), key.len};
+	auto_json *known = l->runtime->engine == ENGINE_PODMAN
+				   ? remember_get(l->home, "image", question)
+				   : NULL;
+	if (known)
+		return choose(l->runtime, &asked, known, ret, err);
+	auto_json *stamps = store_files(l, &files) ? remember_stamps(&files) : NULL;
+	auto_json *inspect = ask(l, &asked, name, err);
+	if (!inspect)
+		return -1;
+	if (stamps) {
+		auto_json *kept = essence(inspect);
+		remember_put(l->home, "image", question, stamps, kept);
+	}
+	return choose(l->runtime, &asked, inspect, ret, err);
 }

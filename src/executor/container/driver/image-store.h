@@ -12,9 +12,16 @@ struct stored_image {
 #define STORED_IMAGE_INIT ((struct stored_image){.volumes = STRV_INIT(256)})
 void stored_image_done(struct stored_image *i);
 
+struct image_lookup {
+	const struct runtime *runtime;
+	const struct strv *env; /* client_environment() */
+	const char *home; /* cloop's; podman's answer is kept there while its store is unchanged */
+	const char *reference;
+	int cancel_fd; /* as in client_run() */
+};
 /*
  * Never pulls. Errors: image_missing (the remedy holds the pull command), engine_failed and the
- * engine's others. cancel_fd: as in client_run().
+ * engine's others.
  */
-must_check int image_store_look_up(const struct runtime *runtime, const struct strv *env,
-	const char *reference, int cancel_fd, struct stored_image *ret, struct error *err);
+must_check int image_store_look_up(
+	const struct image_lookup *l, struct stored_image *ret, struct error *err);

@@ -175,8 +175,15 @@ static int look_up_image(struct preparation *p, struct error *err)
 	auto_free char *reference =
 		mem_strndup(p->start->request->image.p, p->start->request->image.len);
 
-	return image_store_look_up(&p->driver->runtime, &p->client_env, reference,
-		p->start->cancel_fd, &p->image, err);
+	struct image_lookup lookup = {
+		.runtime = &p->driver->runtime,
+		.env = &p->client_env,
+		.home = p->home.path,
+		.reference = reference,
+		.cancel_fd = p->start->cancel_fd,
+	};
+
+	return image_store_look_up(&lookup, &p->image, err);
 }
 
 int container_driver_explain(const struct executor *e, const struct executor_start *start,
