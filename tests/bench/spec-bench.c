@@ -5,11 +5,11 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "image/reference.h"
 #include "spec/spec.h"
-#include "sys/clock.h"
 
 enum { TYPICAL_ROUNDS = 40000, HOSTILE_ROUNDS = 5 };
 
@@ -112,13 +112,22 @@ static int check_image(struct text t, struct error *err)
 
 static const struct spec_checks checks = {.image = check_image};
 
+/* Of the processor: other work on the machine does not count. */
+static int64_t cpu_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
 static int64_t judge(struct text bytes, struct str *ret_code)
 {
 	struct spec_result r;
-	int64_t start = clock_boottime_us();
+	int64_t start = cpu_us();
 
 	spec_parse(bytes, &checks, &r);
-	int64_t us = clock_boottime_us() - start;
+	int64_t us = cpu_us() - start;
 	str_reset(ret_code);
 	str_addf(ret_code, "%s, %zu errors", r.ok ? "ok" : r.errors.v[0].code, r.errors.total);
 	spec_result_done(&r);
