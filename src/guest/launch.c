@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "guest/search.h"
+#include "executor/container/init/search.h"
 
 enum {
 	SIGNAL_LAST = 64,

@@ -1,4 +1,4 @@
-#include "guest/search.h"
+#include "executor/container/init/search.h"
 
 #include <errno.h>
 #include <limits.h>
