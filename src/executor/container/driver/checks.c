@@ -12,25 +12,18 @@
 #include "executor/container/driver/guest-file.h"
 #include "executor/container/driver/image-store.h"
 #include "executor/container/driver/project.h"
+#include "executor/container/driver/smoke.h"
 #include "executor/container/failure.h"
 #include "executor/container/preflight.h"
 #include "executor/container/validate.h"
 #include "executor/rundir/record.h"
-#include "executor/runlog/log-reader.h"
 #include "sys/cgroup.h"
 #include "sys/clock.h"
 #include "sys/env.h"
 #include "sys/file.h"
 #include "sys/log.h"
 
-enum {
-	CALL_TIMEOUT_MS = 20000,
-	SMOKE_TIMEOUT_MS = 120000,
-	REMOVED_WITHIN_MS = 10000,
-	INFO_MAX = 4 << 20,
-	NOBODY = 65534,
-	SHOWN_MAX = 400
-};
+enum { CALL_TIMEOUT_MS = 20000, SMOKE_TIMEOUT_MS = 120000, INFO_MAX = 4 << 20, NOBODY = 65534 };
 
 /* Facts with the memory that their texts point into. */
 struct gathered {
@@ -270,19 +263,6 @@ static int make_smoke_dir(const struct container_driver *d, char *template, stru
 	return 0;
 }
 
-static void read_output(const struct rundir *run, struct str *out)
-{
-	auto_error struct error err = ERROR_INIT;
-	AUTO_PTR(log_reader) reader = NULL;
-	struct log_frame frame;
-
-	if (log_reader_open(run->fd, 0, &reader, &err) != 0)
-		return;
-	while (log_reader_next(reader, &frame, &err) == LOG_READ_FRAME)
-		if (frame.stream == LOG_STDOUT || frame.stream == LOG_STDERR)
-			str_add(out, frame.data.p, frame.data.len);
-}
-
 /* A folder that mkdtemp made in /tmp. */
 static void remove_temporary(const char *path)
 {
@@ -291,30 +271,6 @@ static void remove_temporary(const char *path)
 	auto_fd int tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (tmp >= 0 && file_remove_tree_at(tmp, path + strlen("/tmp/"), &err) < 0)
 		log_warning("%s", err.message);
-}
-
-/* The supervisor removes the container after the end: whoever asked for the test sees none left. */
-static void wait_removed(const struct rundir *run)
-{
-	auto_error struct error err = ERROR_INIT;
-	int64_t until = clock_boottime_ms() + REMOVED_WITHIN_MS;
-
-	while (rundir_supervised(run, &err) == 1 && clock_boottime_ms() < until)
-		clock_sleep_ms(20);
-}
-
-/* Waits until the record is final; the workload itself is bounded by its timeout. */
-static json_t *wait_final(const struct rundir *run, struct error *err)
-{
-	int64_t until = clock_boottime_ms() + 2 * SMOKE_TIMEOUT_MS;
-
-	for (;;) {
-		json_t *record = rundir_read(run, RECORD_FILE, err);
-		if (!record || record_final(record) || clock_boottime_ms() > until)
-			return record;
-		json_decref(record);
-		clock_sleep_ms(20);
-	}
 }
 
 static int run_smoke(const struct executor *e, const char *dir, const char *home, json_t *result,
@@ -342,28 +298,8 @@ static int run_smoke(const struct executor *e, const char *dir, const char *home
 		.record = first,
 		.timeout_ms = SMOKE_TIMEOUT_MS,
 		.cancel_fd = -1};
-	char handle[EXECUTOR_HANDLE_SIZE];
-	AUTO(home) h = HOME_INIT;
-	AUTO(rundir) run = RUNDIR_INIT;
-	AUTO(str) out = STR_INIT(65536);
 
-	if (container_driver_start(e, &start, handle, err) < 0 || home_open(home, &h, err) < 0 ||
-		rundir_open(&h, handle, &run, err) < 0)
-		return -1;
-	auto_json *record = wait_final(&run, err);
-	wait_removed(&run);
-	read_output(&run, &out);
-	struct text shown = text_trim((struct text){str_text(&out), out.len});
-	shown.len = utf8_cut(shown, SHOWN_MAX);
-	json_object_set_new(result, "output", json_from_bytes(shown));
-	json_object_set(result, "exit_code", json_object_get(record, "exit_code"));
-	json_object_set(result, "duration_ms",
-		json_object_get(json_object_get(record, "usage"), "wall_ms"));
-	const char *outcome = json_get_string(record, "outcome");
-	if (!outcome || strcmp(outcome, "ok") != 0 || !text_starts(shown, "cloop "))
-		return error_set(err, ERROR_INIT_FAILED, "the smoke run ended %s and printed %s",
-			outcome ? outcome : "without an outcome", quoted(shown));
-	return 0;
+	return smoke_run(e, &start, result, err);
 }
 
 int container_driver_smoke_test(

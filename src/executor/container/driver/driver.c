@@ -6,12 +6,9 @@
 #include "executor/container/capabilities.h"
 #include "executor/container/detect.h"
 #include "executor/container/driver/shim.h"
-#include "executor/rundir/control.h"
-#include "executor/rundir/record.h"
+#include "executor/rundir/rundir-ops.h"
 #include "sys/cgroup.h"
 #include "sys/clock.h"
-
-enum { CONTROL_TIMEOUT_MS = 10000 };
 
 static void driver_free(void *data)
 {
@@ -21,81 +18,6 @@ static void driver_free(void *data)
 	runtime_done(&d->runtime);
 	free(d->home);
 	free(d);
-}
-
-static int driver_status(const struct executor *e, const char *home, const char *handle,
-	json_t **ret, struct error *err)
-{
-	AUTO(home) h = HOME_INIT;
-	AUTO(rundir) run = RUNDIR_INIT;
-
-	(void)e;
-	if (home_open(home, &h, err) < 0 || rundir_open(&h, handle, &run, err) < 0)
-		return -1;
-	*ret = rundir_read(&run, RECORD_FILE, err);
-	return *ret ? 0 : -1;
-}
-
-static bool has_ended(const struct executor *e, const char *home, const char *handle)
-{
-	auto_error struct error err = ERROR_INIT;
-	auto_json *record = NULL;
-
-	return driver_status(e, home, handle, &record, &err) == 0 && record_final(record);
-}
-
-/* A request to the supervisor; an ended run is done already. */
-static int tell(const struct executor *e, const char *home, const char *handle,
-	const json_t *request, int64_t timeout_ms, struct error *err)
-{
-	AUTO(home) h = HOME_INIT;
-	AUTO(rundir) run = RUNDIR_INIT;
-
-	if (home_open(home, &h, err) < 0 || rundir_open(&h, handle, &run, err) < 0)
-		return -1;
-	if (has_ended(e, home, handle))
-		return 0;
-	if (control_call(&h, handle, request, timeout_ms, NULL, err) == 0)
-		return 0;
-	return has_ended(e, home, handle) ? 0 : -1;
-}
-
-static int driver_signal(const struct executor *e, const char *home, const char *handle,
-	enum executor_signal signal, struct error *err)
-{
-	auto_json *request =
-		json_pack("{s:s, s:s}", "op", "signal", "signal", executor_signal_text(signal));
-
-	return tell(e, home, handle, request, CONTROL_TIMEOUT_MS, err);
-}
-
-static int driver_stop(const struct executor *e, const char *home, const char *handle,
-	const struct executor_stop *how, struct error *err)
-{
-	auto_json *request =
-		json_pack("{s:s, s:I}", "op", "stop", "grace_ms", (json_int_t)how->grace_ms);
-
-	return tell(e, home, handle, request, 0, err);
-}
-
-static int driver_handles(
-	const struct executor *e, const char *home, struct strv *ret, struct error *err)
-{
-	AUTO(home) h = HOME_INIT;
-	AUTO(strv) all = STRV_INIT(100000);
-
-	if (home_open(home, &h, err) < 0 || rundir_list(&h, &all, err) < 0)
-		return -1;
-	strv_foreach (handle, &all) {
-		auto_error struct error ignored = ERROR_INIT;
-		auto_json *record = NULL;
-		if (driver_status(e, home, *handle, &record, &ignored) < 0)
-			continue;
-		const char *id = json_get_string(record, "executor_id");
-		if (id && strcmp(id, e->id) == 0 && strv_add(ret, *handle) < 0)
-			break;
-	}
-	return 0;
 }
 
 static int driver_health_check(const struct executor *e, struct error *err)
@@ -127,10 +49,10 @@ static const struct executor_ops container_ops = {
 	.capabilities = container_driver_capabilities,
 	.health_check = driver_health_check,
 	.start = container_driver_start,
-	.signal = driver_signal,
-	.stop = driver_stop,
-	.status = driver_status,
-	.handles = driver_handles,
+	.signal = rundir_ops_signal,
+	.stop = rundir_ops_stop,
+	.status = rundir_ops_status,
+	.handles = rundir_ops_handles,
 	.preflight = container_driver_preflight,
 	.smoke_test = container_driver_smoke_test,
 	.reap_orphans = container_driver_reap,

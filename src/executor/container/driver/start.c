@@ -3,20 +3,17 @@
  * anything exists (project, mount sources, the engine line), then the run directory, the image,
  * and the supervisor, to which the opened descriptors and the values of variables are handed over.
  */
-#include <errno.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <fcntl.h>
 
 #include "base/mem.h"
 #include "base/num.h"
 #include "executor/container/driver/driver.h"
 #include "executor/container/driver/guest-file.h"
+#include "executor/container/driver/handover.h"
 #include "executor/container/driver/image-store.h"
 #include "executor/container/driver/project.h"
-#include "executor/container/driver/shim.h"
 #include "executor/container/hosts.h"
 #include "executor/container/launch.h"
 #include "executor/container/plan.h"
@@ -26,7 +23,7 @@
 #include "sys/file.h"
 #include "sys/lockfile.h"
 
-enum { SOURCES_MAX = 16, ANSWER_MAX = 65536, ENV_MAX = 64, MS = 1000 };
+enum { SOURCES_MAX = 16, ENV_MAX = 64, MS = 1000 };
 
 #define EXPLAINED_HANDLE "c-000000000000"
 #define UNKNOWN_IMAGE "sha256:0000000000000000000000000000000000000000000000000000000000000000"
@@ -353,36 +350,15 @@ static void record_refusal(
 	(void)!rundir_write(run, RECORD_FILE, record, true, &err);
 }
 
-/* One byte and the descriptors; the receiver is receive_launch() of the supervisor. */
-static int send_descriptors(int socket, const int *fds, size_t n, struct error *err)
-{
-	char byte = 'L';
-	struct iovec iov = {&byte, 1};
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE((PLAN_MOUNTS_MAX + 1) * sizeof(int))];
-	} control = {.bytes = {0}};
-	struct msghdr m = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = CMSG_SPACE(n * sizeof(int)),
-	};
-	struct cmsghdr *c = &control.align;
+struct launch_sender {
+	struct preparation *preparation;
+	const struct plan *plan;
+};
 
-	*c = (struct cmsghdr){.cmsg_level = SOL_SOCKET,
-		.cmsg_type = SCM_RIGHTS,
-		.cmsg_len = CMSG_LEN(n * sizeof(int))};
-	memcpy(CMSG_DATA(c), fds, n * sizeof(int));
-	if (sendmsg(socket, &m, MSG_NOSIGNAL) != 1)
-		return error_set_errno(
-			err, ERROR_SHIM_FAILED, errno, "handing the run to its supervisor");
-	return 0;
-}
-
-static int send_launch(
-	struct preparation *p, const struct plan *plan, int socket, struct error *err)
+static int send_launch(void *data, int socket, struct error *err)
 {
+	struct preparation *p = ((struct launch_sender *)data)->preparation;
+	const struct plan *plan = ((struct launch_sender *)data)->plan;
 	AUTO(launch) launch = LAUNCH_INIT;
 	int fds[PLAN_MOUNTS_MAX + 1];
 	size_t n = 1;
@@ -409,75 +385,28 @@ static int send_launch(
 			fds[n++] = fd;
 	}
 	if (r == 0)
-		r = send_descriptors(socket, fds, n, err);
+		r = handover_send(socket, fds, n, err);
 	for (size_t i = 0; i < n; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
 	return r;
 }
 
-/*
- * The supervisor's answer. 0 the workload runs; 1 the supervisor died without one; -1 refused, or
- * cancelled by us: the supervisor sees the shutdown and undoes the start before it answers.
- */
-static int wait_for_answer(int socket, int cancel_fd, struct error *err)
-{
-	auto_free char *bytes = mem_alloc(ANSWER_MAX);
-	struct pollfd p[2] = {
-		{.fd = socket, .events = POLLIN}, {.fd = cancel_fd, .events = POLLIN}};
-
-	for (;;) {
-		if (poll(p, 2, -1) < 0 && errno != EINTR)
-			return error_set_errno(err, ERROR_IO, errno, "waiting for the supervisor");
-		if (p[1].revents) {
-			shutdown(socket, SHUT_WR);
-			p[1].fd = -1;
-		}
-		if (p[0].revents)
-			break;
-	}
-	ssize_t n = recv(socket, bytes, ANSWER_MAX, 0);
-	if (n <= 0)
-		return 1;
-	auto_json *answer = json_read((struct text){bytes, (size_t)n}, ANSWER_MAX,
-		"the supervisor's answer", ERROR_SHIM_FAILED, err);
-	if (!answer)
-		return -1;
-	if (json_get_bool(answer, "ok", false))
-		return 0;
-	error_from_json(err, answer);
-	return -1;
-}
-
 static int supervise(struct preparation *p, const struct rundir *run, const struct plan *plan,
 	int lock_fd, struct error *err)
 {
-	int ends[2];
-	struct child child = CHILD_INIT;
+	struct launch_sender sender = {p, plan};
+	struct handover h = {
+		.home = &p->home,
+		.run = run,
+		.lock_fd = lock_fd,
+		.cancel_fd = p->start->cancel_fd,
+		.ret_supervisor = p->start->ret_supervisor,
+		.send = send_launch,
+		.data = &sender,
+	};
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-		return error_set_errno(err, ERROR_IO, errno, "making a socket pair");
-	auto_fd int ours = ends[0];
-	auto_fd int theirs = ends[1];
-	if (fault_hit("start:6-shim") ||
-		shim_start(&p->home, run->handle, lock_fd, theirs, &child, err) < 0)
-		return error_prefix(err, "starting the supervisor");
-	close(TAKE_FD(theirs));
-	int r = send_launch(p, plan, ours, err);
-	if (r == 0)
-		r = wait_for_answer(ours, p->start->cancel_fd, err);
-	if (r == 1) {
-		/* It died: its successor finds out how far it came and ends or continues the run.
-		 */
-		close(child.pidfd);
-		child = CHILD_INIT;
-		r = shim_adopt(&p->home, run->handle, &child, err);
-	}
-	if (p->start->ret_supervisor)
-		*p->start->ret_supervisor = child.pidfd;
-	else if (child.pidfd >= 0)
-		close(child.pidfd);
-	return r;
+	return handover_run(&h, err);
 }
 
 /* Steps 3-17 with a run directory. */

@@ -34,7 +34,6 @@ static void supervisor_init(struct supervisor *s)
 		.init_fd = -1,
 		.init_pidfd = -1,
 		.oom_fd = -1,
-		.control_fd = -1,
 		.cpu_ms = -1,
 		.memory_peak = -1,
 		.wait_status = -1,
@@ -59,7 +58,7 @@ static void supervisor_done(struct supervisor *s)
 	loop_remove(s->oom_source);
 	output_done(&s->output);
 	cgroup_done(&s->cgroup);
-	int fds[] = {s->guest_fd, s->ctl_fd, s->init_pidfd, s->oom_fd, s->control_fd};
+	int fds[] = {s->guest_fd, s->ctl_fd, s->init_pidfd, s->oom_fd};
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);

@@ -22,7 +22,7 @@
 #include "executor/container/plan.h"
 #include "executor/container/supervise/engine-call.h"
 #include "executor/container/supervise/output.h"
-#include "executor/rundir/control.h"
+#include "executor/rundir/control-server.h"
 #include "executor/rundir/record.h"
 #include "sys/cgroup.h"
 #include "sys/loop.h"
@@ -34,10 +34,6 @@ enum phase {
 	PHASE_ENDING, /* the init is gone or the start was given up: being wound up */
 	PHASE_OVER,   /* final record and `end` frame written: only removal is left */
 };
-
-enum { CLIENTS_MAX = 16, SIGNALS_SENT_MAX = 2 };
-
-struct client; /* server.c */
 
 struct supervisor {
 	struct home home;
@@ -110,9 +106,7 @@ struct supervisor {
 	bool engine_knows;
 
 	/* server.c */
-	int control_fd;
-	struct loop_source *control;
-	struct client *clients[CLIENTS_MAX];
+	struct control_server *server;
 };
 
 /* supervisor.c */
