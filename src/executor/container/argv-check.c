@@ -38,7 +38,7 @@ static int check_options(const struct argv_check *c, struct error *err)
 	return validate_extra_args(args, extra->n, (int)c->runtime->engine, err);
 }
 
-static int check_words(const struct container_request *r, struct error *err)
+int argv_check_words(const struct container_request *r, struct error *err)
 {
 	size_t bytes = 0;
 
@@ -187,7 +187,7 @@ int argv_check(struct argv_check *c, struct error *err)
 	const struct container_request *r = c->request;
 
 	if (check_options(c, err) < 0 || validate_handle(r->handle, err) < 0 ||
-		check_words(r, err) < 0 || check_own_words(r, err) < 0 ||
+		argv_check_words(r, err) < 0 || check_own_words(r, err) < 0 ||
 		validate_work_dir(r->work_dir, c->host->user_home, c->host->cloop_home, err) < 0)
 		return -1;
 	if (check_ulimits(c, err) < 0 || check_identity(c, err) < 0 || check_network(c, err) < 0 ||

@@ -20,5 +20,7 @@ struct argv_check {
 
 /* Everything of §6.5 up to executor_unsupported. */
 must_check int argv_check(struct argv_check *c, struct error *err);
+/* The command alone: argv_empty, argv_invalid, argv_too_large. */
+must_check int argv_check_words(const struct container_request *r, struct error *err);
 /* Some extra argument begins with `prefix`. */
 bool argv_check_has_extra(const struct argv_check *c, const char *prefix);

@@ -66,11 +66,8 @@ static int check_file_value(struct text name, struct text value, struct error *e
 	return 0;
 }
 
-int environment_route(
-	struct text name, struct text value, enum environment_route *ret, struct error *err)
+static int check_value(struct text name, struct text value, struct error *err)
 {
-	if (validate_env_name(name, err) < 0)
-		return -1;
 	if (text_has_byte(value, '\0'))
 		return error_set(err, ERROR_ENV_VALUE_NUL,
 			"the value of variable %s holds a NUL byte", quoted(name));
@@ -78,6 +75,14 @@ int environment_route(
 		return error_set(err, ERROR_ENV_VALUE_TOO_LARGE,
 			"variable %s with its value is larger than %d bytes", quoted(name),
 			ENTRY_BYTES_MAX);
+	return 0;
+}
+
+int environment_route(
+	struct text name, struct text value, enum environment_route *ret, struct error *err)
+{
+	if (validate_env_name(name, err) < 0 || check_value(name, value, err) < 0)
+		return -1;
 	if (!client_sensitive(name)) {
 		*ret = ENVIRONMENT_NAME;
 		return 0;
@@ -137,6 +142,24 @@ static int last_values(
 		last[at] = entries[i];
 	}
 	*ret_n = count;
+	return 0;
+}
+
+int environment_entries(const struct text *entries, size_t n, struct strv *ret, struct error *err)
+{
+	struct text last[ENVIRONMENT_NAMES_MAX];
+	size_t count = 0;
+
+	if (judge_names(entries, n, err) < 0 || last_values(entries, n, last, &count, err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		struct text name = entry_name(last[i]);
+		if (check_value(name, text_after(last[i], name.len + 1), err) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (strv_add_n(ret, last[i].p, last[i].len) < 0)
+			return error_set(err, ERROR_ENV_TOO_MANY, "too many variables");
 	return 0;
 }
 

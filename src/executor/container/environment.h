@@ -40,6 +40,12 @@ void environment_plan_done(struct environment_plan *p);
  */
 must_check int environment_plan(
 	const struct text *entries, size_t n, struct environment_plan *ret, struct error *err);
+/*
+ * The same list for a workload that no engine's client stands before: judged and merged alike, but
+ * for the rules of the env file. Appended to *ret on success only.
+ */
+must_check int environment_entries(
+	const struct text *entries, size_t n, struct strv *ret, struct error *err);
 /* Appends the entries that travel by name to the environment of a `run` or `create` client. */
 void environment_plan_add_client(const struct environment_plan *p, struct strv *env);
 
