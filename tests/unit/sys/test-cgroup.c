@@ -193,7 +193,46 @@ static void test_oom_v1(void **state)
 	assert_int_equal(access(group, F_OK), -1);
 }
 
-/* v2 tells by priority events; any file that can be opened stands for memory.events here. */
+/*
+ * v2 tells by priority events. A host whose v2 groups have no memory controller (hybrid) has
+ * cgroup.events at least, which the kernel announces in the same way.
+ */
+static void test_seen_v2(void **state)
+{
+	(void)state;
+	static const char *const mounts[] = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
+	auto_free char *group = NULL;
+	int status;
+
+	for (size_t i = 0; i < ARRAY_SIZE(mounts) && !group; i++) {
+		auto_free char *probe = mem_printf("%s/cgroup.controllers", mounts[i]);
+		if (access(probe, F_OK) == 0)
+			group = mem_printf("%s/cloop-unit-%d", mounts[i], (int)getpid());
+	}
+	if (!group || mkdir(group, 0755) < 0)
+		skip();
+	auto_free char *events = mem_printf("%s/cgroup.events", group);
+	auto_free char *procs = mem_printf("%s/cgroup.procs", group);
+	auto_fd int watch = open(events, O_RDONLY | O_CLOEXEC);
+	struct pollfd p = {.fd = watch, .events = POLLPRI};
+	cgroup_oom_seen(watch);
+	assert_int_equal(poll(&p, 1, 0), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		write_file(procs, "0");
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(poll(&p, 1, 5000), 1);
+	assert_true(p.revents & POLLPRI);
+	/* It is told at its beginning and its end; after both it is quiet. */
+	for (int i = 0; i < 100 && poll(&p, 1, 50) > 0; i++)
+		cgroup_oom_seen(watch);
+	assert_int_equal(poll(&p, 1, 0), 0);
+	for (int i = 0; i < 100 && rmdir(group) < 0; i++)
+		clock_sleep_ms(10);
+}
+
 static void test_watch_v2(void **state)
 {
 	(void)state;
@@ -211,6 +250,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_values), cmocka_unit_test(test_open),
-		cmocka_unit_test(test_oom_v1), cmocka_unit_test(test_watch_v2)};
+		cmocka_unit_test(test_oom_v1), cmocka_unit_test(test_watch_v2),
+		cmocka_unit_test(test_seen_v2)};
 	return cmocka_run_group_tests(tests, make_files, remove_files);
 }
