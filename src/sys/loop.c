@@ -131,6 +131,14 @@ struct loop_source *loop_at(struct loop *l, int64_t at_ms, loop_timer_fn *fn, vo
 	return s;
 }
 
+/* Out of its list; the memory goes when the round is over. */
+static void retire(struct loop_source *s)
+{
+	LIST_REMOVE(s, link);
+	LIST_INSERT_HEAD(&s->loop->removed, s, link);
+	s->removed = true;
+}
+
 void loop_remove(struct loop_source *s)
 {
 	if (!s)
@@ -138,13 +146,10 @@ void loop_remove(struct loop_source *s)
 	assert(!s->removed);
 	if (s->fd >= 0)
 		epoll_ctl(s->loop->epoll, EPOLL_CTL_DEL, s->fd, NULL);
-	LIST_REMOVE(s, link);
-	if (!s->loop->running) {
-		free(s);
-		return;
-	}
-	s->removed = true;
-	LIST_INSERT_HEAD(&s->loop->removed, s, link);
+	struct loop *l = s->loop;
+	retire(s);
+	if (!l->running)
+		free_all(&l->removed);
 }
 
 /* Sets the timerfd for the first timer, if that changed. */
@@ -173,7 +178,7 @@ static void run_timers(struct loop *l)
 	while (!l->stop && (s = LIST_FIRST(&l->timers)) && s->at_ms <= now && s->age < limit) {
 		loop_timer_fn *fn = s->timer;
 		void *data = s->data;
-		loop_remove(s);
+		retire(s);
 		fn(data);
 	}
 }
