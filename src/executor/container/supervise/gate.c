@@ -97,10 +97,11 @@ static void on_exit_message(struct supervisor *s, const struct init_message *m)
 {
 	s->wait_status = m->exit.wait_status;
 	finish_read_usage(s);
-	if (!s->cgroup_ours) {
+	/* The engine may be faster in removing the group than we are in reading it. */
+	if (!s->cgroup_ours || s->cpu_ms < 0)
 		s->cpu_ms = (int64_t)((m->exit.user_us + m->exit.system_us) / 1000);
+	if (!s->cgroup_ours || s->memory_peak < 0)
 		s->memory_peak = (int64_t)(m->exit.maxrss_kib * 1024);
-	}
 	json_t *supervision = record_supervision(s->record);
 	json_object_set_new(supervision, "wait_status", json_integer(s->wait_status));
 }
