@@ -1,0 +1,56 @@
+"""Fixtures of the end-to-end tests: `engine` (one of P, R, D for the session) and `stage` (what one
+test works with; nothing of it may be left afterwards)."""
+import os
+import pathlib
+import shutil
+import tempfile
+
+import pytest
+
+import leaks
+from engines import ENGINES
+from stage import Stage
+
+
+def pytest_collection_modifyitems(items):
+    if os.geteuid() != 0:
+        skip = pytest.mark.skip(reason="needs root (a system-wide engine)")
+        for item in items:
+            if item.get_closest_marker("root"):
+                item.add_marker(skip)
+
+
+@pytest.fixture(scope="session")
+def session_dir():
+    """Short, since sockets lie below it, and readable by the user of R."""
+    path = pathlib.Path(tempfile.mkdtemp(prefix="cloop-e2e-", dir="/tmp"))
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def engine_params(keys):
+    return [pytest.param(k, marks=pytest.mark.root) if k != "R" else k for k in keys]
+
+
+@pytest.fixture(scope="session", params=engine_params("PRD"))
+def engine(request, session_dir):
+    e = ENGINES[request.param](session_dir / request.param)
+    try:
+        e.open()
+        yield e
+    finally:
+        e.close()
+
+
+@pytest.fixture
+def stage(engine):
+    engine.stages += 1
+    s = Stage(engine, engine.place / "stages" / f"{engine.stages:03}")
+    try:
+        yield s
+    finally:
+        s.end()
+    left = leaks.check(s)
+    shutil.rmtree(s.dir, ignore_errors=True)
+    assert not left, "left behind:\n" + "\n".join(left)

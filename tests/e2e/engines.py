@@ -1,0 +1,293 @@
+"""The three engines of the end-to-end tests (container-driver.md §25): P podman rootful, R podman
+rootless as an ordinary user, D docker with a dockerd of our own. Each has storage of its own below
+the session's directory, and a local busybox image."""
+import io
+import json
+import os
+import pathlib
+import pwd
+import shutil
+import signal
+import subprocess
+import tarfile
+import time
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = ROOT / os.environ.get("BUILD", "build")
+PROGRAMS = ("src/cli/cloop", "src/shim/cloop-shim", "src/guest/cloop-guest")
+IMAGE = "localhost/cloop-e2e:1"
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+USER = "cloop-e2e"
+OWNER = (54321, 54322)  # of the projects that a rootful engine runs
+BUSYBOX = "/bin/busybox"
+CALL_SECONDS = 120
+DOCKERD_SECONDS = 60
+ROOTFS_FILES = {"etc/passwd": "root:x:0:0:root:/:/bin/sh\n", "etc/group": "root:x:0:\n"}
+
+
+def missing(what, package):
+    """An engine that is not there fails the run; outside CI it may be left out."""
+    words = f"{what} is not installed: apt-get install {package}"
+    if os.environ.get("CI"):
+        pytest.fail(words)
+    pytest.skip(f"runtime_missing: {words}")
+
+
+def rootfs():
+    """A root filesystem as tar: busybox and its applets."""
+    if not os.access(BUSYBOX, os.X_OK):
+        pytest.fail("no static busybox: apt-get install busybox-static")
+    applets = subprocess.run([BUSYBOX, "--list"], capture_output=True, check=True, text=True)
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as tar:
+        def add(name, kind, mode, data=b"", link=""):
+            entry = tarfile.TarInfo(name)
+            entry.type, entry.mode, entry.size, entry.linkname = kind, mode, len(data), link
+            tar.addfile(entry, io.BytesIO(data))
+        for name, mode in (("bin", 0o755), ("etc", 0o755), ("tmp", 0o1777)):
+            add(name, tarfile.DIRTYPE, mode)
+        add("bin/busybox", tarfile.REGTYPE, 0o755, pathlib.Path(BUSYBOX).read_bytes())
+        for applet in applets.stdout.split():
+            if applet != "busybox":
+                add(f"bin/{applet}", tarfile.SYMTYPE, 0o777, link="busybox")
+        for name, text in ROOTFS_FILES.items():
+            add(name, tarfile.REGTYPE, 0o644, text.encode())
+    return out.getvalue()
+
+
+class Engine:
+    """One engine: its environment, the user who calls it, and what it can do here."""
+
+    key = kind = package = None
+    oci_runtime = ""
+
+    def __init__(self, place):
+        self.place = place
+        self.bin = place / "bin"
+        self.uid, self.gid = os.geteuid(), os.getegid()
+        self.owner = OWNER
+        self.env = {"PATH": PATH, "LC_ALL": "C.UTF-8", "HOME": str(place / "user")}
+        self.stages = 0
+
+    # What a test needs.
+
+    def popen(self, words, env=None, **more):
+        """Starts a program as the engine's user, in the engine's environment."""
+        if os.geteuid() != self.uid:
+            more.update(user=self.uid, group=self.gid, extra_groups=[self.gid])
+        more.setdefault("stdin", subprocess.DEVNULL)
+        more.setdefault("cwd", "/")
+        return subprocess.Popen([os.fsencode(str(w)) if not isinstance(w, bytes) else w
+                                 for w in words], env={**self.env, **(env or {})}, **more)
+
+    def call(self, *words, data=None, check=True):
+        """One call of the engine's own command line."""
+        p = self.popen([self.kind, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                       stdin=subprocess.PIPE)
+        out, err = p.communicate(data, timeout=CALL_SECONDS)
+        if check and p.returncode != 0:
+            raise AssertionError(f"{self.kind} {words}: {err.decode(errors='replace')}")
+        return out.decode(errors="replace")
+
+    def lines(self, *words):
+        return self.call(*words).split()
+
+    def inspect(self, name):
+        return json.loads(self.call("inspect", "--type=container", name))[0]
+
+    def own(self, path, recursive=False):
+        """Gives a path to the user that a sandbox here runs as."""
+        paths = [path]
+        if recursive:
+            paths += [os.path.join(d, n) for d, ds, fs in os.walk(path) for n in ds + fs]
+        for p in paths:
+            if os.geteuid() == 0:
+                os.lchown(p, *self.owner)
+
+    def derived_image(self, name, *changes):
+        """An image with other settings; gone with the engine's storage."""
+        words = [w for c in changes for w in ("--change", c)]
+        self.call("import", *words, "-", name, data=rootfs())
+        return name
+
+    # The life of an engine.
+
+    def open(self):
+        if not shutil.which(self.kind, path=PATH):
+            missing(self.kind, self.package)
+        self.bin.mkdir(parents=True)
+        for program in PROGRAMS:
+            shutil.copy(BUILD / program, self.bin)
+        for name in ("user", "stages"):
+            (self.place / name).mkdir()
+            if os.geteuid() == 0:
+                os.chown(self.place / name, self.uid, self.gid)
+        self.start()
+        self.call("import", "--change", "ENV PATH=/bin", "-", IMAGE, data=rootfs())
+        self.find_oci_runtime()
+        self.networks = sorted(self.lines("network", "ls", "--format={{.Name}}"))
+
+    def start(self):
+        pass
+
+    def stop(self):
+        pass
+
+    def find_oci_runtime(self):
+        pass
+
+    def pids(self):
+        """Processes of the engine itself that live between two tests."""
+        return set()
+
+    def close(self):
+        self.stop()
+        shutil.rmtree(self.place, ignore_errors=True)
+
+
+class Podman(Engine):
+    kind, package = "podman", "podman crun runc uidmap slirp4netns"
+
+    def start(self):
+        """Storage of our own, by the one file that cloop passes on to its engine."""
+        conf = self.place / "storage.conf"
+        conf.write_text(f'[storage]\ndriver = "overlay"\nrunroot = "{self.place}/run"\n'
+                        f'graphroot = "{self.place}/storage"\n')
+        self.env["CONTAINERS_STORAGE_CONF"] = str(conf)
+
+    def find_oci_runtime(self):
+        """Not every installed runtime can start a container: crun 1.8 fails on cgroup v1."""
+        failures = []
+        for name in ("", "crun", "runc"):
+            flags = [f"--runtime={name}"] if name else []
+            p = self.popen(["podman", *flags, "run", "--rm", "--network=none",
+                            "--ulimit=nofile=256:256", "--ulimit=nproc=256:256",
+                            "--cgroupns=private", IMAGE, "/bin/true"],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            _, err = p.communicate(timeout=CALL_SECONDS)
+            if p.returncode == 0:
+                self.oci_runtime = name
+                return
+            failures.append(f"{name or 'default'}: {err.decode(errors='replace').strip()}")
+        pytest.fail("podman starts no container here\n" + "\n".join(failures))
+
+    def stop(self):
+        self.call("rm", "--force", "--all", "--time=0", check=False)
+        # podman leaves the mount of its storage.
+        subprocess.run(["umount", "-l", self.place / "storage/overlay"], capture_output=True)
+
+
+class Rootful(Podman):
+    key = "P"
+
+
+class Rootless(Podman):
+    """An ordinary user with an environment as of a login; as an ordinary user, ourselves."""
+
+    key = "R"
+
+    def __init__(self, place):
+        super().__init__(place)
+        user = self.find_user()
+        self.uid, self.gid = user.pw_uid, user.pw_gid
+        self.owner = (self.uid, self.gid)
+        self.env.update(USER=user.pw_name, LOGNAME=user.pw_name, SHELL="/bin/sh",
+                        XDG_RUNTIME_DIR=str(place / "runtime"))
+
+    @staticmethod
+    def find_user():
+        if os.geteuid() != 0:
+            return pwd.getpwuid(os.geteuid())
+        try:
+            return pwd.getpwnam(USER)
+        except KeyError:
+            subprocess.run(["useradd", "-m", "-s", "/bin/sh", USER], check=True)
+        text = pathlib.Path("/etc/subuid").read_text()
+        if not any(line.startswith(USER + ":") for line in text.splitlines()):
+            subprocess.run(["usermod", "--add-subuids", "700000-765535", "--add-subgids",
+                            "700000-765535", USER], check=True)
+        return pwd.getpwnam(USER)
+
+    def start(self):
+        if not shutil.which("newuidmap", path=PATH):
+            missing("newuidmap", "uidmap")
+        runtime = self.place / "runtime"
+        runtime.mkdir(mode=0o700)
+        if os.geteuid() == 0:
+            os.chown(runtime, self.uid, self.gid)
+
+    def pause_pid(self):
+        try:
+            return int((self.place / "runtime/libpod/tmp/pause.pid").read_text())
+        except (OSError, ValueError):
+            return None
+
+    def pids(self):
+        return {self.pause_pid()} - {None}
+
+    def stop(self):
+        self.call("rm", "--force", "--all", "--time=0", check=False)
+        self.call("unshare", "rm", "-rf", f"{self.env['HOME']}/.local/share/containers",
+                  check=False)
+        pause = self.pause_pid()
+        if pause:
+            os.kill(pause, signal.SIGKILL)
+
+
+class Docker(Engine):
+    key, kind, package = "D", "docker", "docker.io"
+
+    def start(self):
+        if not shutil.which("dockerd", path=PATH):
+            missing("dockerd", "docker.io")
+        endpoint = f"unix://{self.place}/d.sock"
+        self.env["DOCKER_HOST"] = endpoint
+        self.log = open(self.place / "dockerd.log", "wb")
+        self.daemon = subprocess.Popen(
+            ["dockerd", "--host", endpoint, "--data-root", self.place / "data",
+             "--exec-root", self.place / "exec", "--pidfile", self.place / "dockerd.pid",
+             "--iptables=false", "--ip6tables=false", "--bridge=none"],
+            env={"PATH": PATH, "HOME": self.env["HOME"]}, stdin=subprocess.DEVNULL,
+            stdout=self.log, stderr=self.log, start_new_session=True)
+        self.wait_for_daemon()
+
+    def wait_for_daemon(self):
+        end = time.monotonic() + DOCKERD_SECONDS
+        while time.monotonic() < end and self.daemon.poll() is None:
+            p = self.popen(["docker", "version"], stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+            if p.wait(CALL_SECONDS) == 0:
+                return
+            time.sleep(0.1)
+        pytest.fail("dockerd does not start:\n" +
+                    (self.place / "dockerd.log").read_text(errors="replace")[-2000:])
+
+    def pids(self):
+        """The daemon and its containerd."""
+        return {self.daemon.pid} | children(self.daemon.pid)
+
+    def stop(self):
+        self.daemon.terminate()
+        try:
+            self.daemon.wait(30)
+        except subprocess.TimeoutExpired:
+            for pid in self.pids():
+                os.kill(pid, signal.SIGKILL)
+            self.daemon.wait()
+        self.log.close()
+
+
+def children(parent):
+    found = set()
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            if int(stat.read_text().rsplit(")", 1)[1].split()[1]) == parent:
+                found.add(int(stat.parent.name))
+        except (OSError, IndexError):
+            pass
+    return found
+
+
+ENGINES = {"P": Rootful, "R": Rootless, "D": Docker}

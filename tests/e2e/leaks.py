@@ -1,0 +1,90 @@
+"""What a test may not leave behind (container-driver.md §25): looked for until it is gone, at most
+five seconds, since the removal of a container follows the answer."""
+import fcntl
+import os
+import pathlib
+import stat
+import struct
+import time
+
+SECONDS = 5
+
+
+def processes(stage):
+    """Programs that name the engine's directory, and inits of this home's sandboxes."""
+    place, own = os.fsencode(stage.engine.place), {os.getpid()} | stage.engine.pids()
+    guests = {(s.st_dev, s.st_ino) for s in map(os.stat, stage.home.glob("guest/*/cloop-guest"))}
+    for proc in pathlib.Path("/proc").glob("[0-9]*"):
+        pid = int(proc.name)
+        try:
+            words = (proc / "cmdline").read_bytes()
+            exe = os.stat(proc / "exe")
+        except OSError:
+            continue
+        if pid not in own and (place in words or (exe.st_dev, exe.st_ino) in guests):
+            yield f"process {pid}: {words.replace(bytes(1), b' ').decode(errors='replace')[:300]}"
+
+
+def locked(path):
+    """Somebody holds the lock of a run (an open file description lock)."""
+    with open(path, "r+b") as f:
+        ask = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+        kind = struct.unpack("hhqqi4x", fcntl.fcntl(f, 36, ask))[0]  # F_OFD_GETLK
+    return kind != fcntl.F_UNLCK
+
+
+def files(stage):
+    runs = stage.home / "runs"
+    for run in sorted(runs.glob("c-*")) if runs.is_dir() else ():
+        for entry in run.rglob("*"):
+            mode = entry.lstat().st_mode
+            if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or entry.name in ("cid", "ctl"):
+                yield f"file {entry}"
+        if (run / "lock").exists() and locked(run / "lock"):
+            yield f"lock {run}/lock"
+        for folder in ("/run/cloop", stage.engine.env.get("XDG_RUNTIME_DIR", "") + "/cloop",
+                       stage.home / "sockets"):
+            control = pathlib.Path(folder) / f"{run.name}.sock"
+            if control.exists():
+                yield f"socket {control}"
+    for entry in pathlib.Path("/dev/shm").glob("cloop-lease-*"):
+        if entry.name not in stage.leases_before:
+            yield f"stage {entry}"
+
+
+def mounts(stage):
+    namespaces = ["self", *map(str, stage.engine.pids())]
+    for pid in namespaces:
+        try:
+            text = pathlib.Path(f"/proc/{pid}/mountinfo").read_text(errors="replace")
+        except OSError:
+            continue
+        for line in text.splitlines():
+            target = line.split()[4]
+            if str(stage.dir) in target or target.endswith("/merged"):
+                if str(stage.engine.place) in target:
+                    yield f"mount {target}"
+
+
+def engine_objects(stage):
+    engine = stage.engine
+    for found in engine.lines("ps", "--all", "--quiet", "--no-trunc"):
+        yield f"container {found}"
+    for found in engine.lines("volume", "ls", "--quiet"):
+        yield f"volume {found}"
+    networks = sorted(engine.lines("network", "ls", "--format={{.Name}}"))
+    if networks != engine.networks:
+        yield f"networks {networks}"
+
+
+def find(stage):
+    left = [*processes(stage), *files(stage), *mounts(stage)]
+    return left or list(engine_objects(stage))
+
+
+def check(stage):
+    """The list of what is left after SECONDS."""
+    end = time.monotonic() + SECONDS
+    while (left := find(stage)) and time.monotonic() < end:
+        time.sleep(0.1)
+    return left
