@@ -142,11 +142,11 @@ static int open_temp(int dir, char temp[32])
 	return -1;
 }
 
-static int fill(int fd, mode_t mode, struct text bytes)
+static int fill(int fd, mode_t mode, struct text bytes, bool durable)
 {
-	if (write_all(fd, bytes.p, bytes.len) < 0 || fchmod(fd, mode) < 0 || fsync(fd) < 0)
+	if (write_all(fd, bytes.p, bytes.len) < 0 || fchmod(fd, mode) < 0)
 		return -1;
-	return 0;
+	return durable ? fsync(fd) : 0;
 }
 
 int file_replace_at(
@@ -158,7 +158,7 @@ int file_replace_at(
 	if (fd < 0)
 		return error_set_errno(
 			err, ERROR_IO, errno, "cannot write %s", quoted_string(name));
-	int r = fill(fd, mode, bytes);
+	int r = fill(fd, mode, bytes, durable);
 	if (r == 0 && fault_hit("file-replace")) {
 		errno = EIO;
 		r = -1;

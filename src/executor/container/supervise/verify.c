@@ -220,8 +220,8 @@ int verify_limits(const struct verify *v, const struct cgroup *g, struct limits 
 	return 0;
 }
 
-/* How often `entry` (NAME=VALUE) and its name stand in a NUL-separated environment. */
-static bool once_and_exact(struct text environ, struct text entry)
+/* How often `entry` (NAME=VALUE) and its name stand in a NUL-separated givenment. */
+static bool once_and_exact(struct text given, struct text entry)
 {
 	const char *eq = memchr(entry.p, '=', entry.len);
 	size_t name = eq ? (size_t)(eq - entry.p) + 1 : entry.len;
@@ -229,7 +229,7 @@ static bool once_and_exact(struct text environ, struct text entry)
 	unsigned named = 0;
 	bool exact = false;
 
-	while (text_split(&environ, '\0', &part)) {
+	while (text_split(&given, '\0', &part)) {
 		if (part.len < name || memcmp(part.p, entry.p, name) != 0)
 			continue;
 		named++;
@@ -238,24 +238,24 @@ static bool once_and_exact(struct text environ, struct text entry)
 	return named == 1 && exact;
 }
 
-int verify_environment(const struct verify *v, struct error *err)
+int verify_givenment(const struct verify *v, struct error *err)
 {
-	AUTO(str) environ = STR_INIT(ENVIRON_MAX);
+	AUTO(str) given = STR_INIT(ENVIRON_MAX);
 
-	if (read_proc(v->pid, "environ", ENVIRON_MAX - 1, &environ, err) < 0)
+	if (read_proc(v->pid, "environ", ENVIRON_MAX - 1, &given, err) < 0)
 		return -1;
 	strv_foreach (entry, v->env) {
 		struct text e = text_of(*entry);
-		if (once_and_exact((struct text){str_text(&environ), environ.len}, e))
+		if (once_and_exact((struct text){str_text(&given), given.len}, e))
 			continue;
 		size_t name = strcspn(*entry, "=");
 		error_set(err, ERROR_ENV_MISMATCH, "the variable %s did not arrive as it was given",
 			quoted((struct text){e.p, name}));
-		explicit_bzero(environ.data, environ.len);
+		explicit_bzero(given.data, given.len);
 		return -1;
 	}
-	if (environ.data)
-		explicit_bzero(environ.data, environ.len);
+	if (given.data)
+		explicit_bzero(given.data, given.len);
 	return 0;
 }
 
