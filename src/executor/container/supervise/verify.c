@@ -238,7 +238,7 @@ static bool once_and_exact(struct text given, struct text entry)
 	return named == 1 && exact;
 }
 
-int verify_givenment(const struct verify *v, struct error *err)
+int verify_environment(const struct verify *v, struct error *err)
 {
 	AUTO(str) given = STR_INIT(ENVIRON_MAX);
 
