@@ -220,7 +220,7 @@ int verify_limits(const struct verify *v, const struct cgroup *g, struct limits 
 	return 0;
 }
 
-/* How often `entry` (NAME=VALUE) and its name stand in a NUL-separated givenment. */
+/* How often `entry` (NAME=VALUE) and its name stand in a NUL-separated environment. */
 static bool once_and_exact(struct text given, struct text entry)
 {
 	const char *eq = memchr(entry.p, '=', entry.len);
