@@ -279,7 +279,11 @@ static int run_smoke(const struct executor *e, const char *dir, const char *home
 	static const struct text argv[] = {TEXT("/usr/local/bin/cloop"), TEXT("version")};
 	static const struct request_label labels[] = {{TEXT("component"), TEXT("smoke-test")}};
 	const struct container_driver *d = container_driver_of(e);
+	struct candidate able = {0};
+	container_driver_capabilities(e, &able);
 	struct container_request request = {
+		/* The executor's defaults, as far as it can hold any. */
+		.has_limits = !able.resource_limits,
 		.work_dir = text_of(dir),
 		.argv = argv,
 		.n_argv = ARRAY_SIZE(argv),
