@@ -1,6 +1,7 @@
 # A thin front for meson and scripts/; every target works in a fresh clone.
 BUILD ?= build
 SECONDS_EACH ?= 60
+PAIRS ?= 15
 
 .PHONY: help deps build demo check bench lint format fuzz golden-update install
 
@@ -12,7 +13,7 @@ help:
 	@echo 'make lint           layers, headers, sizes, exports, format, clang, clang-tidy, cppcheck'
 	@echo 'make format         clang-format over the tree'
 	@echo 'make fuzz           each fuzz target for SECONDS_EACH seconds ($(SECONDS_EACH))'
-	@echo 'make bench          ratios against the engines, printed as a table'
+	@echo 'make bench          ratios against the engines, printed as a table (PAIRS=$(PAIRS))'
 	@echo 'make golden-update  rewrite tests/golden from what the programs say; review the diff'
 	@echo 'make install        meson install (DESTDIR and BUILD are honoured)'
 
@@ -30,7 +31,7 @@ check:
 	@scripts/check
 
 bench: build
-	@scripts/bench
+	@scripts/bench --build $(BUILD) --pairs $(PAIRS)
 
 lint: build
 	@scripts/deps check

@@ -1,0 +1,80 @@
+"""make bench: one table of ratios against the engines, taken in one run (see docs/performance.md).
+It measures and prints; nothing passes or fails by a time."""
+import argparse
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+
+import machine
+import measure
+import peer
+import process
+import table
+from engines import ENGINES, ROOT
+
+PARTS = ("short", "memory", "idle", "parallel", "output", "programs")
+FUNCTIONS = {"short": measure.short_runs, "memory": measure.memory, "idle": measure.idle,
+             "parallel": measure.parallel, "output": measure.output}
+# Parts that compare with podman only.
+PODMAN_ONLY = {"parallel", "output"}
+
+
+def arguments():
+    p = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    p.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    p.add_argument("--pairs", type=int, default=15, help="pairs of each ratio")
+    p.add_argument("--engines", default="PRD" if os.geteuid() == 0 else "R",
+                   help="letters: P podman, R podman rootless, D docker")
+    p.add_argument("--parts", default=",".join(PARTS), help=f"of {','.join(PARTS)}")
+    p.add_argument("--write", type=pathlib.Path, help="put the table into this document")
+    return p.parse_args()
+
+
+def tell(words):
+    print(words, file=sys.stderr, flush=True)
+
+
+def collect(rows, more):
+    for row in more:
+        tell(row.shown())
+        rows.append(row)
+
+
+def measure_engine(engine, parts, pairs, rows):
+    peer.configure(engine)
+    for part in parts:
+        if part in FUNCTIONS and (part not in PODMAN_ONLY or engine.kind == "podman"):
+            tell(f"-- {part}, {engine.title}")
+            collect(rows, FUNCTIONS[part](engine, pairs))
+
+
+def main():
+    a = arguments()
+    parts, rows, facts, used = a.parts.split(","), [], None, []
+    process.become_reaper()
+    place = pathlib.Path(tempfile.mkdtemp(prefix="cloop-bench-", dir="/tmp"))
+    place.chmod(0o755)
+    try:
+        load = os.getloadavg()
+        for key in a.engines:
+            engine = ENGINES[key](place / key, a.build)
+            try:
+                used.append(engine.open())
+                measure_engine(engine, parts, a.pairs, rows)
+            finally:
+                engine.close()
+        if "programs" in parts:
+            collect(rows, measure.programs(a.build, place))
+        facts = machine.facts(used, place, load)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+    text = table.render(facts, rows)
+    print(text, end="")
+    if a.write:
+        table.write(a.write, text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,222 @@
+"""The measurements. Each yields rows; both sides of a ratio run in turn, in pairs whose order
+alternates, so that what else happens on the machine meets both."""
+import os
+import re
+import statistics
+import subprocess
+import time
+
+import peer
+import process
+from table import Row, ratios
+
+SHORT = ("true",)
+SETTLE_SECONDS, IDLE_SECONDS, INIT_LOOKS = 2, 10, 5
+IDLE_RUNS, PARALLEL_RUNS = 50, 64
+BLOCK_MIB, OUTPUT_MIB = 64, 1024
+LOG_MAX_MB = 64
+
+
+def timed(engine, lines, supervisors=0):
+    """Starts command lines together: (seconds until the last of them ended, how they ended)."""
+    start = time.monotonic()
+    started = [engine.popen(words, stderr=subprocess.PIPE if len(lines) == 1 else None)
+               for words in lines]
+    ended = process.wait(started, supervisors)
+    for p in started:
+        if p.stderr:
+            said = p.stderr.read().decode(errors="replace")
+            p.stderr.close()
+            if p.returncode != 0:
+                raise SystemExit(f"{' '.join(map(str, p.args))}: {p.returncode}: {said}")
+    return max(ended.at[p.pid] for p in started) - start, started, ended
+
+
+def pairs(n, ours, theirs):
+    """n pairs of results after one round that does not count; the order changes each time."""
+    ours(), theirs()
+    both = []
+    for i in range(n):
+        first = ours() if i % 2 == 0 else None
+        other = theirs()
+        both.append((first if i % 2 == 0 else ours(), other))
+    return both
+
+
+def short_runs(engine, n):
+    """Wall time of `true`, and the CPU time of what is ours in it."""
+    line, clients, shims = peer.Peer(engine), [], []
+
+    def ours():
+        wall, (client,), ended = timed(engine, [peer.cloop_words(engine, *SHORT)], 1)
+        clients.append(ended.cpu[client.pid])
+        shims.append(ended.cpu[ended.of("cloop-shim")[0]])
+        return wall
+
+    both = pairs(n, ours, lambda: timed(engine, [line.words(*SHORT)])[0])
+    yield ratios("`run -- true`, wall", engine, both, 0.90 if engine.kind == "docker" else 0.85)
+    init = min(init_cpu(engine) for _ in range(INIT_LOOKS))
+    total = statistics.median(c + s + init for c, s in zip(clients, shims))
+    parts = (f"cloop {statistics.median(clients):.1f}, supervisor {statistics.median(shims):.1f}, "
+             f"init {init:.1f}")
+    yield Row("own CPU of a run", engine.title, f"{total:.1f} ms", "", total, 20, "ms", parts)
+
+
+def init_cpu(engine):
+    """CPU time of the init, from its exec to the last look at it: what the OCI runtime spent in
+    the same process before is taken off, as far as it was seen, so the least of some counts."""
+    known, before, last = set(process.pids()), {}, {}
+    guest = process.identity(engine.guest)
+    client = engine.popen(peer.cloop_words(engine, "sleep", "0.1"))
+    while client.poll() is None:
+        for pid in set(process.pids()) - known:
+            cpu = process.cpu_ms(pid)
+            if process.program(pid) == guest:
+                last[pid] = cpu
+            elif pid not in last:
+                before[pid] = cpu
+    process.wait([], 1)
+    return max((cpu - before.get(pid, 0) for pid, cpu in last.items()), default=0)
+
+
+def idle_runs(engine, count):
+    """Starts runs that wait; {pid: path} of what is ours."""
+    for _ in range(count):
+        engine.output(*peer.cloop_words(engine, "sleep", "1000", options=["--detach"]))
+    time.sleep(SETTLE_SECONDS)
+    return process.running([engine.cloop, engine.shim, engine.guest])
+
+
+def stop_runs(engine, count):
+    for handle in running(engine):
+        engine.output(engine.cloop, "stop", "--grace", "0s", handle)
+    process.wait([], count)
+
+
+def running(engine):
+    return re.findall(r"\bc-[0-9a-f]{12}\b", engine.output(engine.cloop, "ps"))
+
+
+def memory(engine, n):
+    """PSS of supervisor and init of one run, and clients of the engine in that time."""
+    totals, clients = [], 0
+    for _ in range(min(n, 5)):
+        own = idle_runs(engine, 1)
+        totals.append(sum(process.pss_kib(pid) for pid in own) / 1024)
+        shim = next(pid for pid, path in own.items() if path == engine.shim)
+        client = process.identity(engine.program)
+        clients += sum(process.program(pid) == client for pid in process.descendants(shim))
+        stop_runs(engine, 1)
+    yield Row("PSS of supervisor and init", engine.title, f"{statistics.median(totals):.2f} MiB",
+              "", statistics.median(totals), 1.5, "MiB",
+              f"{clients} engine clients during a run")
+
+
+def idle(engine, n):
+    """CPU time of runs that do nothing, in percent of a core."""
+    count = IDLE_RUNS if n >= 5 else 10
+    own = idle_runs(engine, count)
+    before, start = {pid: process.cpu_ms(pid) for pid in own}, time.monotonic()
+    time.sleep(IDLE_SECONDS)
+    passed = (time.monotonic() - start) * 1000
+    percent = 100 * sum(process.cpu_ms(pid) - before[pid] for pid in own) / passed
+    stop_runs(engine, count)
+    yield Row(f"{count} idle runs, CPU", engine.title, f"{percent:.2f} %", "", percent, 1, "%",
+              f"{len(own)} processes, {IDLE_SECONDS} s")
+
+
+def parallel(engine, n):
+    """Many runs at once, each with its own exit status."""
+    line, wrong, count = peer.Peer(engine), [0, 0], PARALLEL_RUNS
+
+    def codes(side, started):
+        wrong[side] += sum(p.returncode != i % 5 for i, p in enumerate(started))
+
+    def command(i):
+        return ["sh", "-c", f"exit {i % 5}"]
+
+    def ours():
+        wall, started, _ = timed(
+            engine, [peer.cloop_words(engine, *command(i)) for i in range(count)], count)
+        codes(0, started)
+        return wall
+
+    def theirs():
+        wall, started, _ = timed(engine, [line.words(*command(i)) for i in range(count)])
+        codes(1, started)
+        return wall
+
+    yield ratios(f"{count} runs at once, wall", engine, pairs(n, ours, theirs), 1.1,
+                 lambda: f"wrong exit statuses: {wrong[0]} (engine: {wrong[1]})")
+
+
+def make_block(engine):
+    """A file in the project that the runs print many times; its blocks differ."""
+    path = engine.project / "block"
+    path.write_bytes(os.urandom(BLOCK_MIB << 20))
+    return path
+
+
+def output(engine, n):
+    """OUTPUT_MIB of output through a pipe into a file."""
+    peer.configure(engine, log_max_mb=LOG_MAX_MB)
+    line, block, lost, log = peer.Peer(engine), make_block(engine), [0, 0], []
+    rounds = " ".join(["/workspace/block"] * (OUTPUT_MIB // BLOCK_MIB))
+    command = ["sh", "-c", f"exec cat {rounds}"]
+    target = engine.place / "output"
+
+    def run(side, words, supervisors):
+        with open(target, "wb") as file:
+            start = time.monotonic()
+            producer = engine.popen(words, stdout=subprocess.PIPE)
+            cat = subprocess.Popen(["cat"], stdin=producer.stdout, stdout=file)
+            producer.stdout.close()
+            ended = process.wait([producer, cat], supervisors)
+            wall = ended.at[cat.pid] - start
+        lost[side] += not same(target, block)
+        return wall
+
+    def ours():
+        wall = run(0, peer.cloop_words(engine, *command), 1)
+        log.append(log_mib(engine))
+        return wall
+
+    both = pairs(n, ours, lambda: run(1, line.words(*command), 0))
+    target.unlink()
+    block.unlink()
+    peer.configure(engine)
+    yield ratios(f"{OUTPUT_MIB} MiB of output, wall", engine, both, 0.5,
+                 lambda: f"incomplete: {lost[0]} (engine: {lost[1]}); "
+                         f"log {max(log):.0f} of {LOG_MAX_MB} MiB")
+
+
+def same(target, block):
+    """Whether the output is the block over and over; compared in the kernel's cache."""
+    want, rounds = block.read_bytes(), OUTPUT_MIB // BLOCK_MIB
+    with open(target, "rb") as file:
+        return all(file.read(len(want)) == want for _ in range(rounds)) and not file.read(1)
+
+
+def log_mib(engine):
+    """Size of the newest run's log."""
+    runs = sorted((engine.place / "home/runs").glob("c-*"), key=os.path.getmtime)
+    return sum(f.stat().st_size for f in (runs[-1] / "log").iterdir()) / (1 << 20)
+
+
+def programs(build, place):
+    """The bench programs of single areas."""
+    said = subprocess.run([build / "tests/bench/spec-bench"], capture_output=True, text=True,
+                          check=True).stdout
+    speed = float(re.search(r"typical: (\d+) files/s", said)[1])
+    worst = float(re.search(r"worst hostile: ([\d.]+) ms", said)[1])
+    yield Row("typical sandbox.yaml", "in process", f"{speed:.0f} files/s", "", speed, -20000,
+              "files/s")
+    yield Row("worst hostile sandbox.yaml", "in process", f"{worst:.2f} ms", "", worst, 20, "ms")
+    said = subprocess.run([build / "tests/bench/log-bench", place], capture_output=True,
+                          text=True, check=True).stdout
+    for line in said.splitlines():
+        what, own, other, ratio = re.match(
+            r"(.+?)\s+(\d+) MiB/s\s+peer\s+(\d+) MiB/s\s+time ratio ([\d.]+)", line).groups()
+        target = -50 if what == "write, one secret" else None
+        yield Row(f"log: {what}", "in process", f"{own} MiB/s", f"{other} MiB/s",
+                  float(own), target, "MiB/s", f"ratio {ratio} to plain I/O")
