@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/enum-text.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "executor/container/validate.h"
@@ -285,6 +286,18 @@ void preflight_judge(const struct preflight_facts *facts, struct preflight_repor
 	for (size_t i = 0; i < ARRAY_SIZE(checks); i++)
 		if (!checks[i](facts, ret))
 			return;
+}
+
+json_t *preflight_report_to_json(const struct preflight_report *r)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < r->n; i++)
+		json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:o}", "name", r->v[i].name,
+						    "level", preflight_level_text(r->v[i].level),
+						    "message", json_from_string(r->v[i].message),
+						    "fix", json_from_string(r->v[i].fix)));
+	return list;
 }
 
 bool preflight_ok(const struct preflight_report *r)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "base/error.h"
+#include "base/json.h"
 #include "executor/container/runtime.h"
 
 enum preflight_level { PREFLIGHT_OK, PREFLIGHT_WARN, PREFLIGHT_FAIL, PREFLIGHT_LEVEL_COUNT };
@@ -79,6 +79,8 @@ void preflight_report_add(struct preflight_report *r, const char *name, enum pre
 
 /* The findings in their order. *ret must be empty. */
 void preflight_judge(const struct preflight_facts *facts, struct preflight_report *ret);
+/* [{name, level, message, fix}] */
+must_check json_t *preflight_report_to_json(const struct preflight_report *r);
 /* No finding fails. */
 bool preflight_ok(const struct preflight_report *r);
 /* 0, or executor_unavailable with the failed ones: `name: message (fix: …)`, joined by `; `. */

@@ -223,18 +223,6 @@ static void gather(const struct container_driver *d, const char *work_dir, struc
 		look_at_work_dir(d, work_dir, g);
 }
 
-static json_t *report_to_json(const struct preflight_report *r)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < r->n; i++)
-		json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:o}", "name", r->v[i].name,
-						    "level", preflight_level_text(r->v[i].level),
-						    "message", json_from_string(r->v[i].message),
-						    "fix", json_from_string(r->v[i].fix)));
-	return list;
-}
-
 int container_driver_preflight(
 	const struct executor *e, const char *work_dir, json_t **ret, struct error *err)
 {
@@ -247,7 +235,7 @@ int container_driver_preflight(
 	preflight_judge(&g.facts, &report);
 	*ret = json_pack("{s:s, s:s, s:s, s:o, s:b}", "executor_id", e->id, "runtime",
 		engine_text(d->runtime.engine), "image", d->options.image, "findings",
-		report_to_json(&report), "ok", preflight_ok(&report));
+		preflight_report_to_json(&report), "ok", preflight_ok(&report));
 	if (work_dir)
 		json_object_set_new(*ret, "work_dir", json_from_string(work_dir));
 	return 0;

@@ -1,0 +1,35 @@
+#include "executor/rundir/record-end.h"
+
+void record_end_result(json_t *record, const struct classify_result *r)
+{
+	record_set_state(record, run_state_text(r->state));
+	json_object_set_new(record, "outcome", json_string(run_outcome_text(r->outcome)));
+	json_object_set_new(
+		record, "exit_code", r->exit_code < 0 ? json_null() : json_integer(r->exit_code));
+	json_object_set_new(record, "signal", r->signal ? json_integer(r->signal) : json_null());
+	json_object_set_new(record_supervision(record), "cli_exit", json_integer(r->cli_exit));
+	if (r->warning_oom_kill)
+		record_warn(record, "oom_kill", "a process of the run was killed: out of memory");
+}
+
+void record_end_failure(json_t *record, const char *outcome, const struct error *err)
+{
+	record_set_state(record, "failed");
+	json_object_set_new(record, "outcome", json_string(outcome));
+	record_set_error(record, err);
+	json_object_set_new(record_supervision(record), "cli_exit",
+		json_integer(error_code_run_exit(err->code)));
+}
+
+void record_end_log(json_t *record, struct log_stats stats)
+{
+	json_t *log = json_object_get(record, "log");
+
+	json_object_set_new(log, "bytes", json_integer((json_int_t)stats.bytes));
+	json_object_set_new(log, "dropped_bytes", json_integer((json_int_t)stats.dropped_bytes));
+	json_object_set_new(log, "last_seq", json_integer((json_int_t)stats.last_seq + 1));
+	if (stats.write_failed)
+		record_warn(record, "log_write_failed",
+			"the log could not take all output: %llu bytes are missing",
+			(unsigned long long)stats.dropped_bytes);
+}
