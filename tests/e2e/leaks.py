@@ -37,10 +37,7 @@ def files(stage):
     runs = stage.home / "runs"
     for run in sorted(runs.glob("c-*")) if runs.is_dir() else ():
         for entry in run.rglob("*"):
-            try:
-                mode = entry.lstat().st_mode
-            except FileNotFoundError:
-                continue  # it goes while we look
+            mode = entry.lstat().st_mode
             if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or entry.name in ("cid", "ctl"):
                 yield f"file {entry}"
         if (run / "lock").exists() and locked(run / "lock"):

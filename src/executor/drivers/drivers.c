@@ -1,6 +1,7 @@
 #include "executor/drivers/drivers.h"
 
 #include "executor/container/driver/driver.h"
+#include "executor/localprocess/local-driver.h"
 
 /* Adds the driver's executors to r, or nothing when it is switched off. */
 typedef int make_fn(
@@ -22,14 +23,9 @@ static int make_container(
 static int make_localprocess(
 	const struct registry_settings *settings, struct registry *r, struct error *err)
 {
-	auto_error struct error reason = ERROR_INIT;
-
 	if (!settings->allow_host_process)
 		return 0;
-	error_set(&reason, ERROR_NOT_AVAILABLE_YET, "this version runs no host processes");
-	error_set_remedy(&reason, "use a container executor");
-	return registry_add(
-		r, executor_new_unavailable("localprocess", "localprocess", &reason), err);
+	return registry_add(r, local_driver_new(settings->home), err);
 }
 
 static make_fn *const drivers[] = {
