@@ -368,13 +368,11 @@ static void on_engine_answer(void *data, const struct engine_answer *answer)
 static void on_oom(void *data, uint32_t events)
 {
 	struct supervisor *s = data;
-	char buffer[64];
 
 	(void)events;
-	(void)!read(s->oom_fd, buffer, sizeof(buffer));
-	int64_t kills = cgroup_oom_kills(&s->cgroup);
-	if (kills > s->oom_kills)
-		s->oom_kills = kills;
+	/* First the event is taken, then the counter is read: a kill in between comes again. */
+	cgroup_oom_seen(s->oom_fd);
+	finish_read_usage(s);
 }
 
 void start_watch_cgroup(struct supervisor *s)
