@@ -104,6 +104,8 @@ static void check_written(const uint8_t *p, size_t len)
 		m.attach.argv_len = (uint16_t)(len - 6 > UINT16_MAX ? UINT16_MAX : len - 6);
 	} else {
 		memcpy(&m.exit, p + 8, sizeof(m.exit));
+		if (m.type == INIT_EXEC_FAILED || m.type == INIT_SESSION_FAILED)
+			m.failure.found = p[2] & 1; /* any other byte is no bool */
 		m.master = m.type == INIT_SESSION_STARTED && (p[8] & 1);
 	}
 	size_t n = init_message_encode(&m, out);
