@@ -108,6 +108,8 @@ void values_check_image_policy(struct schema_bind *b, const struct schema_sectio
 		refuse(b, section_value(s, "require_digest"), "an active image policy");
 	if (p->require_signature)
 		refuse(b, section_value(s, "require_signature"), "an active image policy");
+	if (p->default_registry && p->default_registry[0])
+		refuse(b, section_value(s, "default_registry"), "a default registry");
 }
 
 /* ---- Options of containers ---- */

@@ -73,6 +73,8 @@ static void bind(const struct tree *tree, const struct spec_checks *checks, stru
 		.errors = &r->errors, .warnings = &r->warnings, .tree = tree, .data = &copy};
 
 	schema_bind_document(&b, spec_keys_schema(), &r->spec);
+	const struct node *image = tree->root ? node_find(tree->root, "image") : NULL;
+	r->image_at = image ? image->at : POSITION_NONE;
 }
 
 void spec_parse(struct text bytes, const struct spec_checks *checks, struct spec_result *ret)

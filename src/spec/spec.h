@@ -62,6 +62,7 @@ struct spec_result {
 	bool ok;
 	bool present;
 	struct sandbox_spec spec;
+	struct position image_at;           /* of the value of `image`, for who judges it further */
 	char sha256[SHA256_HEX_SIZE];       /* "" = null */
 	char setup_sha256[SHA256_HEX_SIZE]; /* "" = null */
 	struct problems errors;             /* in file order; at most 101 records */
