@@ -2,7 +2,7 @@
 
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "image/verdict.h"
+#include "cli/judge.h"
 
 static json_t *to_json(struct text image, const struct image_verdict *v)
 {
@@ -38,7 +38,7 @@ static int run(struct cli *c, struct error *err)
 	struct image_verdict v;
 
 	(void)err;
-	image_verdict_inactive(image, &v);
+	judge_image(c, image, &v);
 	if (c->json)
 		cli_print_json(to_json(image, &v));
 	else

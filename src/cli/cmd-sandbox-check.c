@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/judge.h"
+#include "cli/problem-lines.h"
 #include "spec/spec-json.h"
 #include "spec/spec-load.h"
 
@@ -14,36 +15,41 @@ static bool is_directory(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static void print_problem(const struct problem *p, const char *what)
+/*
+ * The image of a valid file under the operator's policy. A denial is one more error of the file;
+ * its rule, else NULL.
+ */
+static const char *judge(struct cli *c, struct spec_result *r)
 {
-	AUTO(str) line = STR_INIT(16 * PROBLEM_TEXT_MAX);
+	auto_error struct error denial = ERROR_INIT;
+	struct image_verdict v;
 
-	str_addf(&line, "%s:", SPEC_PATH);
-	if (p->at.line)
-		str_addf(&line, "%u:%u:", p->at.line, p->at.column);
-	str_addf(&line, " %s: ", what);
-	if (p->path[0])
-		str_addf(&line, "%s: ", p->path);
-	text_escape(&line, text_of(p->message), PROBLEM_TEXT_MAX);
-	str_addf(&line, " (%s)\n", p->code);
-	if (p->remedy[0]) {
-		str_add_text(&line, "  fix: ");
-		text_escape(&line, text_of(p->remedy), PROBLEM_TEXT_MAX);
-		str_add_char(&line, '\n');
-	}
-	fputs(str_text(&line), stdout);
+	if (!r->ok || !r->spec.image)
+		return NULL;
+	judge_image(c, text_of(r->spec.image), &v);
+	if (v.allowed)
+		return NULL;
+	error_set(&denial, ERROR_SANDBOX_IMAGE_DENIED, "image %s is denied: %s",
+		quoted_string(r->spec.image), v.reason);
+	error_set_remedy(&denial, "%s", v.remedy);
+	problems_add_error(&r->errors, r->image_at, "image", &denial);
+	r->ok = false;
+	return v.rule;
 }
 
-static void print_problems(const struct problems *ps, const char *what)
+static json_t *to_json(const struct spec_result *r, const char *rule)
 {
-	for (size_t i = 0; i < ps->n; i++)
-		print_problem(&ps->v[i], what);
+	json_t *answer = spec_json_check(r);
+
+	if (rule)
+		json_object_set_new(json_array_get(json_object_get(answer, "errors"), 0), "rule",
+			json_string(rule));
+	return answer;
 }
 
 static void print(const struct spec_result *r)
 {
-	print_problems(&r->errors, "error");
-	print_problems(&r->warnings, "warning");
+	problem_lines_print(SPEC_PATH, &r->errors, &r->warnings);
 	if (!r->ok)
 		printf("%s is refused: %zu error%s\n", SPEC_PATH, r->errors.n,
 			r->errors.n == 1 ? "" : "s");
@@ -63,8 +69,9 @@ static int run(struct cli *c, struct error *err)
 					: spec_load_file(path, &judge_spec_checks, &r, err);
 	if (failed < 0)
 		return -1;
+	const char *rule = judge(c, &r);
 	if (c->json)
-		cli_print_json(spec_json_check(&r));
+		cli_print_json(to_json(&r, rule));
 	else
 		print(&r);
 	return r.ok ? CLI_OK : CLI_REFUSED;

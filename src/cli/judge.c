@@ -1,12 +1,25 @@
 #include "cli/judge.h"
 
-#include "image/reference.h"
+#include "cli/cli.h"
+#include "config/config.h"
 
-static int image(struct text t, struct error *err)
+static int check_image(struct text t, struct error *err)
 {
 	struct image_reference ignored;
 
 	return image_reference_parse(t, &ignored, err);
 }
 
-const struct spec_checks judge_spec_checks = {.image = image};
+const struct spec_checks judge_spec_checks = {.image = check_image};
+
+void judge_image(struct cli *c, struct text image, struct image_verdict *ret)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO(config) config = {0};
+	const char *path = cli_config(c, &err);
+
+	if (path && config_load(path, &config, &err) == 0)
+		image_verdict_inactive(image, ret);
+	else
+		image_verdict_broken(image, &err, ret);
+}

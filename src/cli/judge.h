@@ -1,6 +1,15 @@
-/* What the file of a project is judged with, as every command does it. */
+/* What files and images are judged with, as every command does it. */
 #pragma once
 
+#include "image/verdict.h"
 #include "spec/spec.h"
 
+struct cli;
+
 extern const struct spec_checks judge_spec_checks;
+
+/*
+ * The verdict of the operator's policy on a project's image. A configuration that cannot be used
+ * refuses every image (image-trust.md §3.2). Neither network nor engine is touched.
+ */
+void judge_image(struct cli *c, struct text image, struct image_verdict *ret);

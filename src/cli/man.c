@@ -5,6 +5,7 @@
 #include "base/strv.h"
 #include "cli/help.h"
 #include "cli/verbs.h"
+#include "schema/key-docs.h"
 
 /* Text as roff: backslashes, dashes, and dots and quotes at the start of a line are escaped. */
 static void add_text(struct str *out, struct text t)
@@ -68,11 +69,11 @@ static void add_options(struct str *out, const struct verb *v)
 	}
 }
 
-static void add_title(struct str *out, const char *name, const char *summary)
+static void add_title(struct str *out, const char *name, char section, const char *summary)
 {
 	str_add_text(out, ".TH ");
 	add_string(out, name);
-	str_add_text(out, " 1 \"\" \"cloop " CLOOP_VERSION "\" \"cloop\"\n.SH NAME\n");
+	str_addf(out, " %c \"\" \"cloop " CLOOP_VERSION "\" \"cloop\"\n.SH NAME\n", section);
 	add_string(out, name);
 	str_add_text(out, " \\- ");
 	add_string(out, summary);
@@ -86,7 +87,7 @@ void man_verb(struct str *out, const struct verb *v)
 
 	str_add_text(&name, "cloop-");
 	verbs_write_name(&name, v, '-');
-	add_title(out, str_text(&name), v->summary);
+	add_title(out, str_text(&name), '1', v->summary);
 	str_add_text(out, ".SH SYNOPSIS\n");
 	help_usage_words(v, &words);
 	strv_foreach (word, &words) {
@@ -111,7 +112,7 @@ static const char exit_statuses[] =
 
 void man_overview(struct str *out)
 {
-	add_title(out, "cloop", "run untrusted work in sandboxes");
+	add_title(out, "cloop", '1', "run untrusted work in sandboxes");
 	str_add_text(out, ".SH SYNOPSIS\n.B cloop\n.I COMMAND\n.RI [ OPTION .\\|.\\|.] \" \" "
 			  "[ ARGUMENT .\\|.\\|.]\n.SH COMMANDS\n");
 	for (const struct verb *const *v = verbs; *v; v++) {
@@ -133,4 +134,51 @@ void man_overview(struct str *out)
 			  ".TP\n.B CLOOP_HOME\nlike \\-\\-home\n"
 			  ".TP\n.B CLOOP_CONFIG\nlike \\-\\-config\n"
 			  ".TP\n.B NO_COLOR\nno colour, whatever the terminal can do\n");
+}
+
+static void add_key(struct str *out, const char *path, const struct schema_key *key)
+{
+	AUTO(str) type = STR_INIT(4096);
+
+	key_docs_type(key, &type);
+	str_add_text(out, ".TP\n.B ");
+	add_string(out, path);
+	str_add_char(out, '\n');
+	add_string(out, str_text(&type));
+	if (key->fallback && key->fallback[0]) {
+		str_add_text(out, "; default ");
+		add_string(out, key->fallback);
+	}
+	str_add_text(out, ".\n");
+	if (key->doc) {
+		add_string(out, key->doc);
+		str_add_char(out, '\n');
+	}
+}
+
+static void add_keys(struct str *out, const struct schema *s, const char *prefix)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct schema_key *key = &s->keys[i];
+		AUTO(str) path = STR_INIT(1024);
+		str_addf(&path, "%s%s%s", prefix, prefix[0] ? "." : "", key->name);
+		if (key->type != SCHEMA_SECTION)
+			add_key(out, str_text(&path), key);
+		if (key->type == SCHEMA_ENTRIES)
+			str_add_text(&path, "[]");
+		if (key->section)
+			add_keys(out, key->section, str_text(&path));
+	}
+}
+
+void man_file(struct str *out, const struct man_file *f)
+{
+	add_title(out, f->page, '5', f->summary);
+	str_add_text(out, ".SH SYNOPSIS\n");
+	add_string(out, f->path);
+	str_add_text(out, "\n.SH DESCRIPTION\n");
+	add_paragraphs(out, f->text);
+	str_add_text(out, ".SH KEYS\n");
+	add_keys(out, f->schema, "");
+	str_add_text(out, ".SH SEE ALSO\n.BR cloop (1)\n");
 }
