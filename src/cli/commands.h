@@ -4,27 +4,27 @@
 #include "cli/verb.h"
 
 extern const struct verb cmd_completion;
+extern const struct verb cmd_config_check;
 extern const struct verb cmd_config_init;
+extern const struct verb cmd_config_set;
+extern const struct verb cmd_config_show;
 extern const struct verb cmd_doctor;
 extern const struct verb cmd_executor_list;
 extern const struct verb cmd_executor_reap;
 extern const struct verb cmd_executor_show;
 extern const struct verb cmd_executor_test;
-extern const struct verb cmd_config_check;
-extern const struct verb cmd_config_set;
-extern const struct verb cmd_config_show;
 extern const struct verb cmd_generate_man;
 extern const struct verb cmd_help;
 extern const struct verb cmd_image_check;
 extern const struct verb cmd_image_parse;
-extern const struct verb cmd_sandbox_check;
-extern const struct verb cmd_sandbox_init;
-extern const struct verb cmd_sandbox_schema;
-extern const struct verb cmd_version;
 extern const struct verb cmd_logs;
 extern const struct verb cmd_ps;
 extern const struct verb cmd_run;
+extern const struct verb cmd_sandbox_check;
 extern const struct verb cmd_sandbox_explain;
+extern const struct verb cmd_sandbox_init;
+extern const struct verb cmd_sandbox_schema;
 extern const struct verb cmd_status;
 extern const struct verb cmd_stop;
+extern const struct verb cmd_version;
 extern const struct verb cmd_wait;
