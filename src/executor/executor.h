@@ -43,10 +43,11 @@ struct executor_start {
 	const struct container_request *request;
 	/* First record of the run (architecture §6) without what the driver itself knows. */
 	const json_t *record;
-	int64_t timeout_ms; /* 0 = none; from the moment the workload runs */
-	int cancel_fd;      /* readable = give up; -1 = none */
+	int64_t timeout_ms;        /* 0 = none; from the moment the workload runs */
+	int cancel_fd;             /* readable = give up; -1 = none */
 	const struct strv *redact; /* names of variables masked in the output; NULL = none */
-	/* Gets a pidfd of the run's supervisor (readable when it is gone; the caller's), or NULL. */
+	/* Gets a pidfd of the run's supervisor (readable when it is gone; the caller's), or NULL.
+	 */
 	int *ret_supervisor;
 };
 
