@@ -29,6 +29,7 @@ struct gate {
 	struct sessions sessions;
 	int signals;
 	int shim; /* -1 while there is no connection */
+	int pipes[2]; /* the workload's, held so that what it wrote last outlives it */
 	pid_t child;
 	bool child_gone;
 	uint32_t child_status;
@@ -128,6 +129,14 @@ static void do_fork(struct gate *g)
 		g->child = started.pid;
 		if (launch_wait(&started.result, &e.failure) == LAUNCH_RUNS)
 			e.type = EVENT_EXEC_OK;
+	}
+	/*
+	 * A pipe that nobody has open forgets what is in it: a supervisor that died would lose the
+	 * end of the output to its successor. Every child closes them.
+	 */
+	for (size_t i = 0; e.type == EVENT_EXEC_OK && i < 2; i++) {
+		g->pipes[i] = g->packet.fds[i];
+		g->packet.fds[i] = -1;
 	}
 	init_packet_drop_fds(&g->packet);
 	answer(g, e);

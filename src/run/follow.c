@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "executor/container/driver/shim.h"
+#include "executor/rundir/control.h"
 #include "executor/rundir/record.h"
+#include "sys/clock.h"
 #include "sys/log.h"
 
-enum { LOOK_EVERY_MS = 500, RUNS_MAX = 100000, ADOPTIONS_MAX = 10 };
+enum { LOOK_EVERY_MS = 500, RUNS_MAX = 100000, ADOPTIONS_MAX = 10, AGAIN_MS = 50 };
 
 static bool is_final(const struct rundir *run)
 {
@@ -16,6 +18,17 @@ static bool is_final(const struct rundir *run)
 	auto_json *record = rundir_read(run, RECORD_FILE, &err);
 
 	return record && record_final(record);
+}
+
+/* A start that died before its first record made nothing else (§9.1 step 3). */
+static int remove_stillborn(const struct home *home, const struct rundir *run, struct error *err)
+{
+	if (!rundir_stillborn(run))
+		return 0;
+	if (rundir_remove(home, run->handle, err) < 0)
+		return -1;
+	return error_set(err, ERROR_HANDLE_NOT_FOUND, "the start of run %s died before it began",
+		run->handle);
 }
 
 int follow_adopt(const struct home *home, const struct rundir *run, int *ret_fd, struct error *err)
@@ -27,11 +40,11 @@ int follow_adopt(const struct home *home, const struct rundir *run, int *ret_fd,
 		return held < 0 ? -1 : 0;
 	auto_json *record = rundir_read(run, RECORD_FILE, err);
 	if (!record) {
-		/* A start that died before its first record: nothing was made yet (§9.1 step 3). */
 		error_clear(err);
-		return 0;
+		return remove_stillborn(home, run, err);
 	}
-	if (record_final(record) && !rundir_has_leftovers(run))
+	if (record_final(record) && !rundir_has_leftovers(run) &&
+		!control_exists(home, run->handle))
 		return 0;
 	if (shim_adopt(home, run->handle, &child, err) < 0)
 		return -1;
@@ -50,10 +63,12 @@ void follow_adopt_all(const struct home *home)
 	if (rundir_list(home, &handles, &err) < 0)
 		return;
 	strv_foreach (handle, &handles) {
+		auto_error struct error one = ERROR_INIT;
 		AUTO(rundir) run = RUNDIR_INIT;
-		if (rundir_open(home, *handle, &run, &err) == 0 &&
-			follow_adopt(home, &run, NULL, &err) < 0)
-			log_warning("run %s: %s", *handle, err.message);
+		if (rundir_open(home, *handle, &run, &one) == 0 &&
+			follow_adopt(home, &run, NULL, &one) < 0 &&
+			!error_is(&one, ERROR_HANDLE_NOT_FOUND))
+			log_warning("run %s: %s", *handle, one.message);
 	}
 }
 
@@ -66,6 +81,9 @@ static int look_after(struct follow *f, unsigned *adoptions, struct error *err)
 		close(f->supervisor);
 		f->supervisor = -1;
 	}
+	/* One that cannot even begin is not started over and over. */
+	if (*adoptions > 0)
+		clock_sleep_ms(*adoptions * AGAIN_MS);
 	int r = follow_adopt(f->home, f->run, &f->supervisor, err);
 	if (r == 1 && ++*adoptions > ADOPTIONS_MAX)
 		return error_set(err, ERROR_LOST,

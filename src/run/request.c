@@ -7,7 +7,7 @@
 #include "run/follow.h"
 #include "sys/clock.h"
 
-enum { ANSWER_MS = 10000, LISTEN_MS = 3000, AGAIN_MS = 20 };
+enum { ANSWER_MS = 60000, LISTEN_MS = 3000, AGAIN_MS = 20 };
 
 static bool has_ended(const struct rundir *run)
 {

@@ -5,8 +5,6 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-enum { ANSWER_MAX = 4 << 20 };
-
 void inspection_done(struct inspection *i)
 {
 	free(i->id);
@@ -38,9 +36,21 @@ static char *copy(const json_t *object, const char *key)
 	return s ? mem_strdup(s) : NULL;
 }
 
+bool inspect_says_unknown(struct text words)
+{
+	static const char *const known[] = {
+		"o such container", "o such object", "no container with"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (text_has(words, known[i]))
+			return true;
+	return false;
+}
+
 json_t *inspect_read_list(struct text text, struct error *err)
 {
-	return json_read(text, ANSWER_MAX, "the engine's inspect answer", ERROR_ENGINE_FAILED, err);
+	return json_read(
+		text, INSPECT_ANSWER_MAX, "the engine's inspect answer", ERROR_ENGINE_FAILED, err);
 }
 
 int inspect_read(const json_t *object, struct inspection *ret, struct error *err)

@@ -24,6 +24,10 @@ void inspection_done(struct inspection *i);
 
 /* One object of the answer's list. */
 must_check int inspect_read(const json_t *object, struct inspection *ret, struct error *err);
+/* The engine's words for a container that it does not have; any other failure is no answer. */
+bool inspect_says_unknown(struct text words);
+/* Of the client's stdout: an answer holds the environment, which may be 2 MiB of escapes. */
+enum { INSPECT_ANSWER_MAX = 16 << 20 };
 /* The whole list; NULL: engine_failed. */
 must_check json_t *inspect_read_list(struct text json, struct error *err);
 /* The first object of the list. engine_failed when the answer is not of the form. */

@@ -178,14 +178,14 @@ static int start_run(struct preparation *p, const struct rundir *run, struct err
 	struct handover h = {
 		.home = &p->home,
 		.run = run,
-		.lock_fd = lock,
+		.lock_fd = &lock,
 		.cancel_fd = p->start->cancel_fd,
 		.ret_supervisor = p->start->ret_supervisor,
 		.send = send_launch,
 		.data = p,
 	};
 	r = handover_run(&h, err);
-	if (r < 0 && error_is(err, ERROR_IO))
+	if (r < 0 && handover_unrecorded(run))
 		record_refusal(p, run, err);
 	return r;
 }

@@ -19,8 +19,8 @@ struct client {
 	int fd;
 	struct loop_source *source;
 	struct str in;
-	bool waits_for_end;
-	bool *alive; /* of the call that serves it, or NULL */
+	enum control_answered waits; /* CONTROL_AT_ONCE: for nothing */
+	bool *alive;                 /* of the call that serves it, or NULL */
 };
 
 struct control_server {
@@ -89,14 +89,16 @@ static void serve(struct client *c, const json_t *request, const bool *alive)
 		answer_error(c, &err);
 		return;
 	}
-	c->waits_for_end = c->waits_for_end || op->answered_at_end;
+	/* Set first: it may be done before the operation returns. */
+	if (op->answered != CONTROL_AT_ONCE)
+		c->waits = op->answered;
 	int r = op->run(c->owner->data, request, &members, &err);
 	if (!*alive)
 		return;
 	if (r < 0) {
-		c->waits_for_end = false;
+		c->waits = CONTROL_AT_ONCE;
 		answer_error(c, &err);
-	} else if (!op->answered_at_end) {
+	} else if (op->answered == CONTROL_AT_ONCE) {
 		answer_ok(c, members);
 	}
 }
@@ -185,10 +187,32 @@ void control_server_free(struct control_server *s)
 	close(s->fd);
 	for (size_t i = 0; i < CLIENTS_MAX; i++) {
 		struct client *c = s->clients[i];
-		if (c && c->waits_for_end)
+		if (c && c->waits != CONTROL_AT_ONCE)
 			answer_ok(c, NULL);
 		if (s->clients[i])
 			drop(c);
 	}
 	free(s);
+}
+
+void control_server_delivered(struct control_server *s)
+{
+	for (size_t i = 0; s && i < CLIENTS_MAX; i++) {
+		struct client *c = s->clients[i];
+		if (!c || c->waits != CONTROL_WHEN_DELIVERED)
+			continue;
+		c->waits = CONTROL_AT_ONCE;
+		answer_ok(c, NULL);
+	}
+}
+
+void control_server_failed(struct control_server *s, const struct error *err)
+{
+	for (size_t i = 0; s && i < CLIENTS_MAX; i++) {
+		struct client *c = s->clients[i];
+		if (!c || c->waits == CONTROL_AT_ONCE)
+			continue;
+		c->waits = CONTROL_AT_ONCE;
+		answer_error(c, err);
+	}
 }

@@ -8,10 +8,16 @@
 #include "executor/rundir/control.h"
 #include "sys/loop.h"
 
+/* When a client gets its {"ok":true}: whoever still waits when the server closes gets it then. */
+enum control_answered {
+	CONTROL_AT_ONCE,
+	CONTROL_AT_END,         /* of the run */
+	CONTROL_WHEN_DELIVERED, /* by control_server_delivered() */
+};
+
 struct control_op {
 	const char *op;
-	/* The client gets {"ok":true} when the server closes, i.e. at the end of the run. */
-	bool answered_at_end;
+	enum control_answered answered;
 	/*
 	 * 0: *ret, if filled, is the answer (taken), else {"ok":true}. -1: the error is. It may
 	 * close the server.
@@ -23,5 +29,9 @@ struct control_server;
 /* ops ends with an entry without a name; it and data must outlive the server. */
 must_check struct control_server *control_server_open(struct loop *l, const struct home *h,
 	const char *handle, const struct control_op *ops, void *data, struct error *err);
-/* Answers everybody who waits for the end and takes no new client. NULL is fine. */
+/* A signal arrived, or has nobody to arrive at any more: who waited for that is answered. */
+void control_server_delivered(struct control_server *s);
+/* It could not be delivered: everybody who waits gets the error. */
+void control_server_failed(struct control_server *s, const struct error *err);
+/* Answers everybody who waits and takes no new client. NULL is fine. */
 void control_server_free(struct control_server *s);

@@ -1,6 +1,7 @@
 #include "executor/rundir/control.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdint.h>
 #include <string.h>
@@ -18,6 +19,13 @@ static void socket_address(const struct home *h, const char *handle, struct sock
 	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};
 	snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%s.sock", h->sockets_fd,
 		handle);
+}
+
+bool control_exists(const struct home *h, const char *handle)
+{
+	auto_free char *name = mem_printf("%s.sock", handle);
+
+	return faccessat(h->sockets_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 void control_unlink(const struct home *h, const char *handle)

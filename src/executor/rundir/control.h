@@ -13,6 +13,8 @@ enum { CONTROL_MESSAGE_MAX = 65536, CONTROL_HEADER = 4 };
 
 /* Listens; the name is replaced if a dead supervisor left it. -1 + err. */
 must_check int control_listen(const struct home *h, const char *handle, struct error *err);
+/* The name is there: of a supervisor that listens, or of one that died. */
+bool control_exists(const struct home *h, const char *handle);
 void control_unlink(const struct home *h, const char *handle);
 
 /* Appends one framed message to out (max must allow it). */

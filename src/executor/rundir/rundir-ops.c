@@ -5,7 +5,7 @@
 #include "executor/rundir/control.h"
 #include "executor/rundir/record.h"
 
-enum { CONTROL_TIMEOUT_MS = 10000, HANDLES_MAX = 100000 };
+enum { CONTROL_TIMEOUT_MS = 60000, HANDLES_MAX = 100000 };
 
 int rundir_ops_status(const struct executor *e, const char *home, const char *handle, json_t **ret,
 	struct error *err)

@@ -9,11 +9,17 @@
 
 #include "base/mem.h"
 #include "executor/rundir/record.h"
+#include "sys/clock.h"
 #include "sys/file.h"
 #include "sys/lockfile.h"
 #include "sys/log.h"
 
-enum { HANDLE_DIGITS = 12, RUNS_LISTED_MAX = 100000 };
+enum {
+	HANDLE_DIGITS = 12,
+	RUNS_LISTED_MAX = 100000,
+	STILLBORN_AFTER_S = 10,
+	NS = 1000000000,
+};
 
 void rundir_done(struct rundir *r)
 {
@@ -155,7 +161,8 @@ static bool finished(const struct home *h, const char *handle)
 	if (rundir_open(h, handle, &run, &err) < 0)
 		return false;
 	auto_json *record = rundir_read(&run, RECORD_FILE, &err);
-	return record && record_final(record) && rundir_supervised(&run, &err) == 0;
+	return record && record_final(record) && !rundir_has_leftovers(&run) &&
+	       rundir_supervised(&run, &err) == 0;
 }
 
 void rundir_prune(const struct home *h)
@@ -189,6 +196,17 @@ bool rundir_has_leftovers(const struct rundir *r)
 		if (faccessat(r->fd, files[i], F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 			return true;
 	return false;
+}
+
+bool rundir_stillborn(const struct rundir *r)
+{
+	auto_error struct error err = ERROR_INIT;
+	struct stat st;
+
+	return faccessat(r->fd, RECORD_FILE, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT &&
+	       fstat(r->fd, &st) == 0 && st.st_nlink > 0 &&
+	       clock_realtime_ns() / NS > st.st_mtim.tv_sec + STILLBORN_AFTER_S &&
+	       rundir_supervised(r, &err) == 0;
 }
 
 json_t *rundir_read(const struct rundir *r, const char *name, struct error *err)

@@ -35,7 +35,10 @@ must_check int rundir_find(
 must_check int rundir_list(const struct home *h, struct strv *ret, struct error *err);
 /* Removes the whole directory. */
 must_check int rundir_remove(const struct home *h, const char *handle, struct error *err);
-/* Removes the oldest finished runs beyond RUNDIR_FINISHED_KEPT; failures are only logged. */
+/*
+ * Removes the oldest finished runs beyond RUNDIR_FINISHED_KEPT, but for those that still have
+ * something to remove; failures are only logged.
+ */
 void rundir_prune(const struct home *h);
 
 /* 1 a supervisor holds the lock, 0 nobody does, -1 + err. */
@@ -46,6 +49,12 @@ must_check int rundir_supervised(const struct rundir *r, struct error *err);
  * container.
  */
 bool rundir_has_leftovers(const struct rundir *r);
+
+/*
+ * Its start died between making the directory and the first record, at least 10 s ago: nothing
+ * else was made.
+ */
+bool rundir_stillborn(const struct rundir *r);
 
 must_check json_t *rundir_read(const struct rundir *r, const char *name, struct error *err);
 must_check int rundir_write(

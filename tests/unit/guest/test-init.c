@@ -321,7 +321,7 @@ static void test_workload_gets_three_descriptors(void **state)
 	int stray = dup(STDOUT_FILENO); /* inherited by the init: not the workload's */
 	running(&s, ARGV("sleep", "100"));
 	assert_int_equal(count_descriptors(sandbox_child(&s)), 3);
-	assert_int_equal(count_descriptors(s.init), 3 + 2); /* signalfd and connection */
+	assert_int_equal(count_descriptors(s.init), 3 + 4); /* signalfd, connection, pipes */
 	close(stray);
 	sandbox_end(&s);
 }

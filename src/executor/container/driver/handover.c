@@ -8,9 +8,10 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "executor/container/driver/shim.h"
+#include "executor/rundir/record.h"
 #include "sys/fault.h"
 
-enum { ANSWER_MAX = 65536 };
+enum { ANSWER_MAX = 65536, LOOK_EVERY_MS = 20, SUCCESSORS_MAX = 10 };
 
 int handover_send(int socket, const int *fds, size_t n, struct error *err)
 {
@@ -32,10 +33,13 @@ int handover_send(int socket, const int *fds, size_t n, struct error *err)
 		.cmsg_type = SCM_RIGHTS,
 		.cmsg_len = CMSG_LEN(n * sizeof(int))};
 	memcpy(CMSG_DATA(c), fds, n * sizeof(int));
-	if (sendmsg(socket, &m, MSG_NOSIGNAL) != 1)
-		return error_set_errno(
-			err, ERROR_SHIM_FAILED, errno, "handing the run to its supervisor");
-	return 0;
+	if (sendmsg(socket, &m, MSG_NOSIGNAL) == 1)
+		return 0;
+	/* It is dead already, which the missing answer will say. */
+	return errno == EPIPE || errno == ECONNRESET
+		       ? 0
+		       : error_set_errno(err, ERROR_SHIM_FAILED, errno,
+				 "handing the run to its supervisor");
 }
 
 /*
@@ -71,6 +75,64 @@ static int wait_for_answer(int socket, int cancel_fd, struct error *err)
 	return -1;
 }
 
+/*
+ * What the record says of a run whose supervisor died: 0 it was let go, 1 not decided yet, -1 it
+ * ended before.
+ */
+static int judge_record(const struct rundir *run, struct error *err)
+{
+	auto_json *record = rundir_read(run, RECORD_FILE, err);
+
+	if (!record)
+		return -1;
+	if (!record_final(record))
+		return strcmp(record_state(record), "running") == 0 ? 0 : 1;
+	if (!text_is(json_get_text(record, "outcome"), "start_failed"))
+		return 0;
+	error_from_json(err, record);
+	return -1;
+}
+
+static bool readable(int fd, int64_t wait_ms)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	return poll(&p, 1, (int)wait_ms) > 0;
+}
+
+/* Successors, until one has found out what became of the start. */
+static int let_succeed(const struct handover *h, struct child *child, struct error *err)
+{
+	for (unsigned i = 0; i < SUCCESSORS_MAX; i++) {
+		close(child->pidfd);
+		*child = CHILD_INIT;
+		if (shim_adopt(h->home, h->run->handle, child, err) < 0)
+			return -1;
+		do {
+			int r = judge_record(h->run, err);
+			if (r <= 0)
+				return r;
+			if (h->cancel_fd >= 0 && readable(h->cancel_fd, 0))
+				return error_set(err, ERROR_START_CANCELLED,
+					"the start was cancelled; its supervisor had died");
+		} while (!readable(child->pidfd, LOOK_EVERY_MS));
+	}
+	return error_set(err, ERROR_SHIM_FAILED,
+		"the supervisors of run %s die one after the other", h->run->handle);
+}
+
+static int start_shim(const struct handover *h, int socket, struct child *ret, struct error *err)
+{
+	/* Ours would keep a dead supervisor's run locked. */
+	auto_fd int lock = TAKE_FD(*h->lock_fd);
+
+	if (fault_hit("start:6-shim"))
+		return error_set(err, ERROR_SHIM_FAILED, "fault injected at start:6-shim");
+	if (shim_start(h->home, h->run->handle, lock, socket, ret, err) < 0)
+		return error_prefix(err, "starting the supervisor");
+	return 0;
+}
+
 int handover_run(const struct handover *h, struct error *err)
 {
 	int ends[2];
@@ -80,23 +142,26 @@ int handover_run(const struct handover *h, struct error *err)
 		return error_set_errno(err, ERROR_IO, errno, "making a socket pair");
 	auto_fd int ours = ends[0];
 	auto_fd int theirs = ends[1];
-	if (fault_hit("start:6-shim") ||
-		shim_start(h->home, h->run->handle, h->lock_fd, theirs, &child, err) < 0)
-		return error_prefix(err, "starting the supervisor");
+	if (start_shim(h, theirs, &child, err) < 0)
+		return -1;
 	close(TAKE_FD(theirs));
+	fault_hit("start:6-handover");
 	int r = h->send(h->data, ours, err);
 	if (r == 0)
 		r = wait_for_answer(ours, h->cancel_fd, err);
-	if (r == 1) {
-		/* It died: its successor finds out how far it came and ends or continues the run.
-		 */
-		close(child.pidfd);
-		child = CHILD_INIT;
-		r = shim_adopt(h->home, h->run->handle, &child, err);
-	}
+	if (r == 1)
+		r = let_succeed(h, &child, err);
 	if (h->ret_supervisor)
 		*h->ret_supervisor = child.pidfd;
 	else if (child.pidfd >= 0)
 		close(child.pidfd);
 	return r;
+}
+
+bool handover_unrecorded(const struct rundir *run)
+{
+	auto_error struct error err = ERROR_INIT;
+	auto_json *record = rundir_read(run, RECORD_FILE, &err);
+
+	return !(record && record_final(record)) && rundir_supervised(run, &err) == 0;
 }

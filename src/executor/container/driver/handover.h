@@ -14,7 +14,7 @@ typedef int handover_send_fn(void *data, int socket, struct error *err);
 struct handover {
 	const struct home *home;
 	const struct rundir *run; /* request and first record are written */
-	int lock_fd;              /* RUN/lock, held */
+	int *lock_fd;             /* RUN/lock, held; taken: it is the supervisor's from now on */
 	int cancel_fd;            /* readable = give up; -1 = none */
 	int *ret_supervisor;      /* pidfd of the supervisor, the caller's; may be NULL */
 	handover_send_fn *send;
@@ -22,9 +22,12 @@ struct handover {
 };
 
 /*
- * 0 the workload runs, or the supervisor died without an answer and a successor was started, which
- * ends or continues the run; -1 refused or cancelled: the supervisor has undone the start.
+ * 0 the workload runs, or ran. -1 refused or cancelled. A supervisor that dies before it answers
+ * gets a successor, which finds out how far it came and ends or continues the run; its word counts.
+ * The final record is written, but when no supervisor could be started at all.
  */
 must_check int handover_run(const struct handover *h, struct error *err);
+/* After a refusal: no supervisor has told, and none will. */
+bool handover_unrecorded(const struct rundir *run);
 /* One byte and n (1 … HANDOVER_FDS_MAX) descriptors, as the supervisor expects them. */
 must_check int handover_send(int socket, const int *fds, size_t n, struct error *err);

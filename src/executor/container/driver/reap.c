@@ -13,6 +13,8 @@
 enum {
 	LIST_TIMEOUT_MS = 30000,
 	REMOVE_TIMEOUT_MS = 60000,
+	REMOVE_AGAIN_MS = 1000,
+	REMOVE_ATTEMPTS = 2,
 	STDOUT_MAX = 16 << 20,
 	BATCH = 50,
 	CONTAINERS_MAX = 10000
@@ -28,10 +30,10 @@ struct reaping {
 	struct strv *names; /* removed */
 };
 
-static int call(const struct reaping *r, const char *const *args, int64_t timeout_ms,
-	struct captured *ret, struct error *err)
+static struct client_call client_of(
+	const struct reaping *r, const char *const *args, int64_t timeout_ms)
 {
-	struct client_call c = {
+	return (struct client_call){
 		.runtime = &r->driver->runtime,
 		.env = &r->env,
 		.args = args,
@@ -39,6 +41,12 @@ static int call(const struct reaping *r, const char *const *args, int64_t timeou
 		.stdout_max = STDOUT_MAX,
 		.cancel_fd = -1,
 	};
+}
+
+static int call(const struct reaping *r, const char *const *args, int64_t timeout_ms,
+	struct captured *ret, struct error *err)
+{
+	struct client_call c = client_of(r, args, timeout_ms);
 	int got = client_run(&c, ret, err);
 
 	return got == 1 ? client_explain(&c, ret, "", err) : got;
@@ -93,12 +101,23 @@ static void adopt(const struct reaping *r, const char *handle)
 
 static int remove_container(const struct reaping *r, const struct inspection *c, struct error *err)
 {
-	AUTO(captured) answer = {.status = 0};
 	const char *podman[] = {"rm", "--force", "--time=0", "--volumes", c->id, NULL};
 	const char *docker[] = {"rm", "--force", "--volumes", c->id, NULL};
 
-	return call(r, r->driver->runtime.engine == ENGINE_PODMAN ? podman : docker,
-		REMOVE_TIMEOUT_MS, &answer, err);
+	const char *const *args = r->driver->runtime.engine == ENGINE_PODMAN ? podman : docker;
+	for (unsigned attempt = 1;; attempt++) {
+		AUTO(captured) answer = {.status = 0};
+		struct client_call rm = client_of(r, args, REMOVE_TIMEOUT_MS);
+		int got = client_run(&rm, &answer, err);
+		if (got <= 0)
+			return got;
+		if (inspect_says_unknown((struct text){str_text(&answer.err), answer.err.len}))
+			return 0;
+		/* After the death of conmon the first `rm` of podman 4.3.1 fails. */
+		if (attempt == REMOVE_ATTEMPTS)
+			return client_explain(&rm, &answer, "", err);
+		clock_sleep_ms(REMOVE_AGAIN_MS);
+	}
 }
 
 static int judge(const struct reaping *r, const json_t *object, struct error *err)
@@ -138,22 +157,40 @@ static int judge(const struct reaping *r, const json_t *object, struct error *er
 	return 0;
 }
 
-/* One failure does not stop the others; the first one is told. */
-static int reap_batch(
+/*
+ * The containers of a batch that there still are. One that went meanwhile makes the client fail,
+ * but not without the others' answers; a list that cannot be read is an error.
+ */
+static json_t *inspect_batch(
 	const struct reaping *r, const struct strv *ids, size_t from, struct error *err)
 {
 	AUTO(captured) answer = {.status = 0};
 	const char *args[BATCH + 3] = {"inspect", "--type=container"};
-	size_t n = 2, i;
+	size_t n = 2;
+
+	for (size_t i = from; i < ids->n && n < BATCH + 2; i++)
+		args[n++] = ids->v[i];
+	struct client_call c = client_of(r, args, LIST_TIMEOUT_MS);
+	int got = client_run(&c, &answer, err);
+	if (got < 0)
+		return NULL;
+	if (got == 1 &&
+		!inspect_says_unknown((struct text){str_text(&answer.err), answer.err.len})) {
+		(void)!client_explain(&c, &answer, "", err);
+		return NULL;
+	}
+	return inspect_read_list((struct text){str_text(&answer.out), answer.out.len}, err);
+}
+
+/* One failure does not stop the others; the first one is told. */
+static int reap_batch(
+	const struct reaping *r, const struct strv *ids, size_t from, struct error *err)
+{
+	size_t i;
 	json_t *object;
 	int result = 0;
 
-	for (i = from; i < ids->n && n < BATCH + 2; i++)
-		args[n++] = ids->v[i];
-	if (call(r, args, LIST_TIMEOUT_MS, &answer, err) < 0)
-		return -1;
-	auto_json *list =
-		inspect_read_list((struct text){str_text(&answer.out), answer.out.len}, err);
+	auto_json *list = inspect_batch(r, ids, from, err);
 	if (!list)
 		return -1;
 	json_array_foreach(list, i, object)
@@ -185,8 +222,13 @@ int container_driver_reap(
 	if (client_environment(&r.driver->runtime, r.home.path, &r.env, err) < 0 ||
 		list_ids(&r, &ids, err) < 0)
 		result = -1;
-	for (size_t i = 0; result == 0 && i < ids.n; i += BATCH)
-		result = reap_batch(&r, &ids, i, err);
+	for (size_t i = 0; i < ids.n; i += BATCH) {
+		auto_error struct error one = ERROR_INIT;
+		if (reap_batch(&r, &ids, i, &one) < 0 && result == 0) {
+			error_move(err, &one);
+			result = -1;
+		}
+	}
 	strv_sort(ret_names);
 	strv_done(&r.env);
 	home_done(&r.home);

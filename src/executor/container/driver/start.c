@@ -393,7 +393,7 @@ static int send_launch(void *data, int socket, struct error *err)
 }
 
 static int supervise(struct preparation *p, const struct rundir *run, const struct plan *plan,
-	int lock_fd, struct error *err)
+	int *lock_fd, struct error *err)
 {
 	struct launch_sender sender = {p, plan};
 	struct handover h = {
@@ -409,6 +409,31 @@ static int supervise(struct preparation *p, const struct rundir *run, const stru
 	return handover_run(&h, err);
 }
 
+/* Step 3: from here on every crash is found by who looks at the run. */
+static int write_first(struct preparation *p, const struct rundir *run, struct error *err)
+{
+	auto_json *record = first_record(p, run->handle);
+
+	return rundir_write(run, RECORD_FILE, record, false, err);
+}
+
+/* Steps 4 and 5: the image, and what follows from it. */
+static int decide(struct preparation *p, const struct executor *e, const struct rundir *run,
+	struct plan *plan, struct error *err)
+{
+	fault_hit("start:4-image");
+	if (guest_file_install(p->home.path, err) < 0 || look_up_image(p, err) < 0 ||
+		build_line(p, run->handle, p->image.identity.run, err) < 0 ||
+		make_plan(p, e, run->handle, plan, err) < 0)
+		return -1;
+	auto_json *request = plan_to_json(plan);
+	if (rundir_write(run, REQUEST_FILE, request, false, err) < 0 ||
+		write_first(p, run, err) < 0)
+		return -1;
+	fault_hit("start:5-record");
+	return 0;
+}
+
 /* Steps 3-17 with a run directory. */
 static int start_run(struct preparation *p, const struct executor *e, const struct rundir *run,
 	struct error *err)
@@ -420,23 +445,15 @@ static int start_run(struct preparation *p, const struct executor *e, const stru
 		return error_is(err, ERROR_NONE)
 			       ? error_set(err, ERROR_INTERNAL, "a new run is locked")
 			       : -1;
+	if (write_first(p, run, err) < 0)
+		return -1;
 	fault_hit("start:3-directory");
-	if (guest_file_install(p->home.path, err) < 0 || look_up_image(p, err) < 0 ||
-		build_line(p, run->handle, p->image.identity.run, err) < 0 ||
-		make_plan(p, e, run->handle, &plan, err) < 0) {
+	if (decide(p, e, run, &plan, err) < 0) {
 		record_refusal(p, run, err);
 		return -1;
 	}
-	auto_json *request = plan_to_json(&plan);
-	auto_json *record = first_record(p, run->handle);
-	if (rundir_write(run, REQUEST_FILE, request, false, err) < 0 ||
-		rundir_write(run, RECORD_FILE, record, false, err) < 0) {
-		record_refusal(p, run, err);
-		return -1;
-	}
-	fault_hit("start:5-record");
-	int r = supervise(p, run, &plan, lock, err);
-	if (r < 0 && error_is(err, ERROR_IO))
+	int r = supervise(p, run, &plan, &lock, err);
+	if (r < 0 && handover_unrecorded(run))
 		record_refusal(p, run, err);
 	return r;
 }
@@ -448,8 +465,10 @@ int container_driver_start(const struct executor *e, const struct executor_start
 	AUTO(rundir) run = RUNDIR_INIT;
 
 	ret_handle[0] = '\0';
+	fault_hit("start:1-request");
 	if (prepare(&p, e, start, err) < 0)
 		return -1;
+	fault_hit("start:2-disk");
 	rundir_prune(&p.home);
 	if (rundir_create(&p.home, &run, err) < 0)
 		return -1;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -79,6 +80,14 @@ static void on_timeout(void *data)
 	child_kill(&c->child);
 }
 
+void engine_call_end(struct engine_call *c, int signal, int64_t grace_ms)
+{
+	if (signal)
+		kill(-c->child.pid, signal);
+	loop_remove(c->timer);
+	c->timer = loop_at(c->loop, clock_boottime_ms() + grace_ms, on_timeout, c);
+}
+
 static void on_ended(void *data, uint32_t events)
 {
 	struct engine_call *c = data;
@@ -121,7 +130,7 @@ static int start_child(
 	auto_fd int out = -1;
 	auto_fd int err_end = -1;
 
-	if (open_stream(&c->streams[0], OUT_MAX, &out, err) < 0 ||
+	if (open_stream(&c->streams[0], spec->out_max ? spec->out_max : OUT_MAX, &out, err) < 0 ||
 		open_stream(&c->streams[1], ERR_MAX, &err_end, err) < 0)
 		return -1;
 	struct spawn s = {

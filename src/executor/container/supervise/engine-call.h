@@ -25,6 +25,7 @@ struct engine_call_spec {
 	char *const *env;
 	int fd3;            /* becomes descriptor 3 of the client; -1 = none */
 	int64_t timeout_ms; /* 0 = none */
+	size_t out_max;     /* kept of stdout; 0 = 1 MiB */
 };
 /*
  * Starts it. After the callback the call is gone; the callback may start another. NULL + err (io)
@@ -32,5 +33,11 @@ struct engine_call_spec {
  */
 must_check struct engine_call *engine_call_start(struct loop *l,
 	const struct engine_call_spec *spec, engine_call_fn *fn, void *data, struct error *err);
+/*
+ * Ends a call whose work is not wanted any more, with its answer as usual: `signal` (0 = none) to
+ * its group now, SIGKILL after grace_ms. Measured: podman 4.3.1 that is killed while it makes a
+ * container leaves conmon and a mount behind; on SIGTERM it first finishes what it is at.
+ */
+void engine_call_end(struct engine_call *c, int signal, int64_t grace_ms);
 /* Kills it (SIGKILL to its group), reaps it; no callback. NULL is fine. */
 void engine_call_cancel(struct engine_call *c);

@@ -1,31 +1,19 @@
 /*
  * The end of a run (container-driver.md §13.4): pipes drained, classified, final record, `end`
- * frame - here the callers are answered -, and only then the container is removed.
+ * frame - here the callers are answered -, and only then (remove.c) the container is removed.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "executor/container/failure.h"
 #include "executor/container/inspect.h"
 #include "executor/container/supervise/supervisor.h"
 #include "executor/rundir/record-end.h"
 #include "sys/clock.h"
 #include "sys/fault.h"
-#include "sys/file.h"
 #include "sys/log.h"
 
-enum {
-	INSPECT_EVERY_MS = 100,
-	INSPECT_FOR_MS = 5000,
-	INSPECT_TIMEOUT_MS = 30000,
-	REMOVE_TIMEOUT_MS = 60000,
-	REMOVE_AGAIN_MS = 1000,
-	REMOVE_ATTEMPTS = 2,
-	LOOKUP_EVERY_MS = 250,
-	LOOKUP_FOR_MS = 3000,
-};
+enum { INSPECT_EVERY_MS = 100, INSPECT_FOR_MS = 5000 };
 
 void finish_read_usage(struct supervisor *s)
 {
@@ -49,10 +37,10 @@ static json_t *number_or_null(int64_t n)
 static void record_usage(struct supervisor *s)
 {
 	json_t *usage = json_object_get(s->record, "usage");
-	int64_t started = json_get_int(record_supervision(s->record), "started_boottime_ms", -1);
+	int64_t since = json_get_int(record_supervision(s->record), "released_boottime_ms", -1);
 
-	json_object_set_new(
-		usage, "wall_ms", number_or_null(started < 0 ? -1 : clock_boottime_ms() - started));
+	if (s->confirmed && since >= 0)
+		json_object_set_new(usage, "wall_ms", json_integer(clock_boottime_ms() - since));
 	json_object_set_new(usage, "cpu_ms", number_or_null(s->cpu_ms));
 	json_object_set_new(usage, "memory_peak_bytes", number_or_null(s->memory_peak));
 }
@@ -73,11 +61,37 @@ static void warn_created(struct supervisor *s)
 	record_warn(s->record, "project_control_file_created", "the run made %s", list);
 }
 
-/* Everything that makes the record final, in the order of §13.4. */
-static void conclude(struct supervisor *s)
+void finish_over(struct supervisor *s)
 {
 	auto_error struct error err = ERROR_INIT;
 
+	if (!log_writer_stats(s->output.log).ended &&
+		log_writer_end(s->output.log, clock_realtime_ns(), &err) < 0)
+		log_warning("%s", err.message);
+	s->phase = PHASE_OVER;
+	fault_hit("finish:ended");
+	/* One who waits for a run that ended before `started` was heard; a failed start has its
+	 * own. */
+	if (s->failure.code == ERROR_NONE)
+		start_answer(s);
+	server_close(s);
+}
+
+/* Nobody is waited for any more, and nothing else will change the record. */
+static void stop_watching(struct supervisor *s)
+{
+	s->phase = PHASE_ENDING;
+	loop_remove(s->init_ended);
+	loop_remove(s->init_timer);
+	loop_remove(s->poll_timer);
+	s->init_ended = s->init_timer = s->poll_timer = NULL;
+	gate_unlisten(s);
+	gate_disconnect(s);
+}
+
+/* Everything that makes the record final, in the order of §13.4. */
+static void conclude(struct supervisor *s)
+{
 	stop_cleanup(s);
 	record_usage(s);
 	record_end_log(s->record, log_writer_stats(s->output.log));
@@ -86,21 +100,14 @@ static void conclude(struct supervisor *s)
 	fault_hit("finish:record");
 	supervisor_persist(s, true);
 	fault_hit("finish:end");
-	if (log_writer_end(s->output.log, clock_realtime_ns(), &err) < 0)
-		log_warning("%s", err.message);
-	s->phase = PHASE_OVER;
-	server_close(s);
+	finish_over(s);
 	fault_hit("finish:remove");
-	finish_remove(s);
+	remove_begin(s);
 }
 
 void finish_failed(struct supervisor *s, const char *outcome, const struct error *err)
 {
-	s->phase = PHASE_ENDING;
-	loop_remove(s->init_ended);
-	loop_remove(s->init_timer);
-	s->init_ended = s->init_timer = NULL;
-	gate_unlisten(s);
+	stop_watching(s);
 	output_finish(&s->output);
 	record_end_failure(s->record, outcome, err);
 	conclude(s);
@@ -119,6 +126,7 @@ static void end_run(struct supervisor *s)
 
 	finish_read_usage(s);
 	output_finish(&s->output);
+	fault_hit("finish:drained");
 	struct classify_input in = CLASSIFY_INPUT_INIT;
 	in.wait_status = s->wait_status;
 	in.engine_knows = s->engine_knows;
@@ -128,8 +136,7 @@ static void end_run(struct supervisor *s)
 	in.delivered = s->why_delivered;
 	in.interrupt_sent = s->interrupt_sent;
 	in.terminate_sent = s->terminate_sent;
-	in.confirmed = s->started_at > 0 || s->phase == PHASE_RUNNING ||
-		       strcmp(record_state(s->record), "running") == 0;
+	in.confirmed = s->confirmed;
 	struct classify_result r = classify(&in);
 	if (r.outcome == OUTCOME_LOST) {
 		error_set(&err, ERROR_LOST,
@@ -144,167 +151,67 @@ static void end_run(struct supervisor *s)
 
 static void ask_engine(void *data);
 
-static void on_inspected(void *data, const struct engine_answer *answer)
+/* 1: it is known how it ended, or that nobody knows; 0: it still runs; -1: no answer. */
+static int take_answer(struct supervisor *s, const struct engine_answer *answer)
 {
-	struct supervisor *s = data;
 	auto_error struct error err = ERROR_INIT;
 	AUTO(inspection) seen = INSPECTION_INIT;
 
+	if (answer->exit_code != 0) {
+		s->engine_knows = !inspect_says_unknown(answer->stderr_text);
+		return s->engine_knows ? -1 : 1;
+	}
+	if (inspect_parse(answer->out, &seen, &err) < 0)
+		return -1;
+	if (seen.running)
+		return 0;
+	s->engine_exit_code = (int)seen.exit_code;
+	/* Docker's flag is also true for a child of a task that exits 0: only without a counter. */
+	if (!s->cgroup_ours && seen.oom_killed && s->oom_kills == 0)
+		s->oom_kills = 1;
+	return 1;
+}
+
+static void on_inspected(void *data, const struct engine_answer *answer)
+{
+	struct supervisor *s = data;
+
 	s->inspect_call = NULL;
-	if (answer->exit_code == 0 && inspect_parse(answer->out, &seen, &err) == 0) {
-		if (!seen.running) {
-			s->engine_exit_code = (int)seen.exit_code;
-			if (!s->cgroup_ours && seen.oom_killed)
-				s->oom_kills = s->oom_kills ? s->oom_kills : 1;
-			end_run(s);
-			return;
-		}
-	} else if (text_has(answer->stderr_text, "o such container") ||
-		   text_has(answer->stderr_text, "no such object")) {
-		s->engine_knows = false;
-		end_run(s);
+	int known = take_answer(s, answer);
+	if (known < 0) {
+		supervisor_ask_later(s, ask_engine);
 		return;
 	}
-	if (clock_boottime_ms() >= s->inspect_until) {
+	supervisor_known(s);
+	if (s->inspect_until == 0)
+		s->inspect_until = clock_boottime_ms() + INSPECT_FOR_MS;
+	if (known || clock_boottime_ms() >= s->inspect_until)
 		end_run(s);
-		return;
-	}
-	s->poll_timer = loop_at(s->loop, clock_boottime_ms() + INSPECT_EVERY_MS, ask_engine, s);
+	else
+		s->poll_timer =
+			loop_at(s->loop, clock_boottime_ms() + INSPECT_EVERY_MS, ask_engine, s);
 }
 
 static void ask_engine(void *data)
 {
 	struct supervisor *s = data;
 	auto_error struct error err = ERROR_INIT;
-	const char *args[] = {"inspect", "--type=container", supervisor_container(s), NULL};
 
 	s->poll_timer = NULL;
-	s->inspect_call = supervisor_engine(s, args, INSPECT_TIMEOUT_MS, on_inspected, &err);
+	s->inspect_call = supervisor_inspect(s, on_inspected, &err);
 	if (!s->inspect_call)
-		end_run(s);
+		supervisor_ask_later(s, ask_engine);
 }
 
 void finish_begin(struct supervisor *s)
 {
 	if (s->phase == PHASE_ENDING || s->phase == PHASE_OVER)
 		return;
-	s->phase = PHASE_ENDING;
-	gate_unlisten(s);
-	gate_disconnect(s);
+	stop_watching(s);
+	stop_cleanup(s);
 	fault_hit("finish:begin");
-	if (s->wait_status >= 0) {
+	if (s->wait_status >= 0)
 		end_run(s);
-		return;
-	}
-	s->inspect_until = clock_boottime_ms() + INSPECT_FOR_MS;
-	ask_engine(s);
-}
-
-/* The run's own files that only a live run needs; then the lock is free. */
-static void clean_directory(struct supervisor *s)
-{
-	static const char *const files[] = {
-		"stdout.fifo", "stderr.fifo", "hosts", "resolv.conf", "cid"};
-	auto_error struct error err = ERROR_INIT;
-
-	gate_unlisten(s);
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		unlinkat(s->run.fd, files[i], 0);
-	if (file_remove_tree_at(s->run.fd, "ctl", &err) < 0)
-		log_warning("%s", err.message);
-	control_unlink(&s->home, s->run.handle);
-	loop_stop(s->loop);
-}
-
-static void remove_again(void *data)
-{
-	struct supervisor *s = data;
-
-	s->poll_timer = NULL;
-	finish_remove(s);
-}
-
-static bool nothing_there(struct text words)
-{
-	return text_has(words, "o such container") || text_has(words, "no container with");
-}
-
-static void on_removed(void *data, const struct engine_answer *answer)
-{
-	struct supervisor *s = data;
-
-	s->remove_call = NULL;
-	if (answer->exit_code == 0 || nothing_there(answer->stderr_text)) {
-		clean_directory(s);
-		return;
-	}
-	/* After the death of conmon the first `rm` of podman 4.3.1 fails, the second works. */
-	if (++s->remove_attempts < REMOVE_ATTEMPTS) {
-		s->poll_timer =
-			loop_at(s->loop, clock_boottime_ms() + REMOVE_AGAIN_MS, remove_again, s);
-		return;
-	}
-	AUTO(str) words = STR_INIT(8192);
-	text_escape(&words, answer->stderr_text, FAILURE_QUOTE_BYTES_MAX);
-	record_warn(s->record, "container_left", "the container could not be removed: %s",
-		str_text(&words));
-	supervisor_persist(s, true);
-	clean_directory(s);
-}
-
-static void remove_container(struct supervisor *s, const char *what)
-{
-	auto_error struct error err = ERROR_INIT;
-	const char *podman[] = {"rm", "--force", "--time=0", "--volumes", what, NULL};
-	const char *docker[] = {"rm", "--force", "--volumes", what, NULL};
-	const char *const *args = s->plan.runtime.engine == ENGINE_PODMAN ? podman : docker;
-
-	s->remove_call = supervisor_engine(s, args, REMOVE_TIMEOUT_MS, on_removed, &err);
-	if (!s->remove_call) {
-		log_warning("%s", err.message);
-		clean_directory(s);
-	}
-}
-
-/* Without an id only a container that carries our handle is ours: the holder of a name survives. */
-static void on_looked_up(void *data, const struct engine_answer *answer)
-{
-	struct supervisor *s = data;
-	auto_error struct error err = ERROR_INIT;
-	AUTO(inspection) seen = INSPECTION_INIT;
-
-	s->inspect_call = NULL;
-	if (answer->exit_code == 0 && inspect_parse(answer->out, &seen, &err) == 0 && seen.handle &&
-		strcmp(seen.handle, s->run.handle) == 0)
-		remove_container(s, seen.id);
-	else if (clock_boottime_ms() < s->lookup_until)
-		s->poll_timer =
-			loop_at(s->loop, clock_boottime_ms() + LOOKUP_EVERY_MS, remove_again, s);
 	else
-		clean_directory(s);
-}
-
-void finish_remove(struct supervisor *s)
-{
-	auto_error struct error err = ERROR_INIT;
-	const char *id = supervisor_container_id(s);
-	const char *args[] = {"inspect", "--type=container", s->plan.container_name, NULL};
-
-	/* The client of the start has not answered yet: it holds the container's lock. */
-	if (s->remove_call || s->inspect_call || s->start_call)
-		return;
-	if (id[0]) {
-		remove_container(s, id);
-		return;
-	}
-	if (s->called_at == 0 && !s->adopted) {
-		clean_directory(s);
-		return;
-	}
-	/* docker goes on making a container whose client was killed: it may come a moment later. */
-	if (s->lookup_until == 0)
-		s->lookup_until = clock_boottime_ms() + (s->start_killed ? LOOKUP_FOR_MS : 0);
-	s->inspect_call = supervisor_engine(s, args, INSPECT_TIMEOUT_MS, on_looked_up, &err);
-	if (!s->inspect_call)
-		clean_directory(s);
+		ask_engine(s);
 }

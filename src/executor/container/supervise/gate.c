@@ -16,7 +16,7 @@
 #include "sys/clock.h"
 #include "sys/fault.h"
 
-enum { MUTE_AFTER_MS = 10000 };
+enum { MUTE_AFTER_MS = 10000, PEERS_A_TURN = 16 };
 
 int gate_make_folder(struct supervisor *s, struct error *err)
 {
@@ -72,23 +72,29 @@ static void on_mute_timer(void *data)
 	gate_set_mute(s, "no connection for 10 s");
 }
 
-/* The connection is gone while the sandbox may live: its init comes back, or is mute. */
-static void lost_connection(struct supervisor *s, const char *reason)
+/*
+ * The connection is gone while the sandbox may live: its init comes back, or is mute. One that
+ * broke the protocol is mute at once; it is listened for all the same.
+ */
+static void lost_connection(struct supervisor *s, const char *reason, bool broken)
 {
 	auto_error struct error err = ERROR_INIT;
 
 	gate_disconnect(s);
-	if (s->phase == PHASE_STARTING || s->phase == PHASE_RELEASED) {
+	if (s->phase == PHASE_STARTING) {
 		error_set(&err, ERROR_INIT_FAILED, "the init of the sandbox went away: %s", reason);
 		start_fail(s, &err);
 		return;
 	}
-	if (s->phase != PHASE_RUNNING || s->mute)
+	/* After `exit` it only has to end. */
+	if (!supervisor_released(s) || s->wait_status >= 0)
 		return;
 	s->expected_pid = s->init_pid;
 	if (gate_listen(s, &err) < 0)
 		gate_set_mute(s, err.message);
-	else if (!s->init_timer)
+	else if (broken)
+		gate_set_mute(s, reason);
+	else if (!s->init_timer && !s->mute)
 		s->init_timer =
 			loop_at(s->loop, clock_boottime_ms() + MUTE_AFTER_MS, on_mute_timer, s);
 }
@@ -104,6 +110,8 @@ static void on_exit_message(struct supervisor *s, const struct init_message *m)
 		s->memory_peak = (int64_t)(m->exit.maxrss_kib * 1024);
 	json_t *supervision = record_supervision(s->record);
 	json_object_set_new(supervision, "wait_status", json_integer(s->wait_status));
+	/* Nobody else will ever know it: not even a new supervisor, should this one die now. */
+	supervisor_persist(s, false);
 }
 
 static void on_hello(struct supervisor *s, enum init_phase phase)
@@ -112,19 +120,22 @@ static void on_hello(struct supervisor *s, enum init_phase phase)
 
 	loop_remove(s->init_timer);
 	s->init_timer = NULL;
+	s->mute = false;
 	if (s->phase == PHASE_STARTING && phase == INIT_PHASE_WAITING) {
 		start_on_hello(s);
 		return;
 	}
-	if (phase != INIT_PHASE_WAITING && s->phase == PHASE_RUNNING)
+	if (phase != INIT_PHASE_WAITING && supervisor_released(s)) {
+		if (!s->confirmed)
+			start_confirm(s);
 		return;
-	gate_disconnect(s);
-	if (s->phase != PHASE_RUNNING) {
-		error_set(&err, ERROR_INIT_FAILED, "the init of the sandbox is in the wrong phase");
-		start_fail(s, &err);
+	}
+	if (!supervisor_released(s) || s->confirmed || !s->adopted) {
+		lost_connection(s, "it is in the wrong phase", true);
 		return;
 	}
 	/* It never got `go` (§16.2): its supervisor died between the record and the message. */
+	gate_disconnect(s);
 	error_set(
 		&err, ERROR_START_CANCELLED, "the supervisor died before the workload was let go");
 	json_object_set_new(record_supervision(s->record), "released", json_false());
@@ -170,13 +181,29 @@ static void on_init_readable(void *data, uint32_t events)
 			on_message(s, &packet.message);
 			break;
 		case INIT_RECEIVED_FAULT:
-			lost_connection(s, init_fault_text(packet.fault));
+			lost_connection(s, init_fault_text(packet.fault), true);
 			return;
 		case INIT_RECEIVED_END:
 		default:
-			lost_connection(s, "the connection was closed");
+			lost_connection(s, "the connection was closed", false);
 			return;
 		}
+	}
+}
+
+static bool accept_peer(struct supervisor *s);
+
+/* What it said last is still in the socket, or in one that was not accepted yet. */
+static void hear_last_words(struct supervisor *s)
+{
+	struct init_packet packet;
+
+	for (unsigned i = 0; i < PEERS_A_TURN && s->listen_fd >= 0 && accept_peer(s); i++)
+		;
+	while (s->init_fd >= 0 && init_socket_receive(s->init_fd, INIT_FROM_GUEST, &packet) ==
+					  INIT_RECEIVED_MESSAGE) {
+		init_packet_drop_fds(&packet);
+		on_message(s, &packet.message);
 	}
 }
 
@@ -186,44 +213,51 @@ static void on_init_ended(void *data, uint32_t events)
 	auto_error struct error err = ERROR_INIT;
 
 	(void)events;
-	/* What it said last is still in the socket. */
-	if (s->init_fd >= 0 && (s->phase == PHASE_RUNNING || s->phase == PHASE_RELEASED)) {
-		loop_remove(s->init_ended);
-		s->init_ended = NULL;
-		struct init_packet packet;
-		while (s->init_fd >= 0 && init_socket_receive(s->init_fd, INIT_FROM_GUEST,
-						  &packet) == INIT_RECEIVED_MESSAGE) {
-			init_packet_drop_fds(&packet);
-			on_message(s, &packet.message);
-		}
-	}
 	loop_remove(s->init_ended);
 	s->init_ended = NULL;
-	if (s->phase == PHASE_RUNNING) {
+	if (supervisor_released(s))
+		hear_last_words(s);
+	if (supervisor_released(s)) {
 		finish_begin(s);
-	} else if (s->phase != PHASE_ENDING && s->phase != PHASE_OVER) {
+	} else if (s->phase == PHASE_STARTING) {
 		error_set(&err, ERROR_INIT_FAILED,
 			"the init of the sandbox ended before the workload started");
 		start_fail(s, &err);
 	}
 }
 
-/* Takes the judged peer: its pidfd, and no more listening. */
-static int take_peer(struct supervisor *s, int fd, pid_t pid)
+int gate_hold_init(struct supervisor *s, pid_t pid)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 
 	if (pidfd < 0)
 		return -1;
-	if (s->init_pidfd >= 0) {
-		loop_remove(s->init_ended);
-		close(s->init_pidfd);
-	}
 	s->init_pidfd = pidfd;
 	s->init_pid = pid;
+	s->init_ended = loop_watch(s->loop, pidfd, EPOLLIN, on_init_ended, s);
+	return 0;
+}
+
+void gate_release_init(struct supervisor *s)
+{
+	loop_remove(s->init_ended);
+	s->init_ended = NULL;
+	if (s->init_pidfd >= 0)
+		close(s->init_pidfd);
+	s->init_pidfd = -1;
+	s->init_pid = 0;
+}
+
+/*
+ * Takes the judged peer, and no more listening. One that was held before may be dead by now: what
+ * it sent is there all the same.
+ */
+static int take_peer(struct supervisor *s, int fd, pid_t pid)
+{
+	if ((s->init_pidfd < 0 || s->init_pid != pid) && gate_hold_init(s, pid) < 0)
+		return -1;
 	s->init_fd = fd;
 	gate_unlisten(s);
-	s->init_ended = loop_watch(s->loop, pidfd, EPOLLIN, on_init_ended, s);
 	s->init_source = loop_watch(s->loop, fd, EPOLLIN, on_init_readable, s);
 	return 0;
 }
@@ -234,24 +268,33 @@ static bool peer_is_init(struct supervisor *s, pid_t pid)
 	struct verify v = {
 		.pid = pid, .container_id = supervisor_container_id(s), .guest_fd = s->guest_fd};
 
-	if (s->phase == PHASE_RUNNING && s->expected_pid > 0)
-		return pid == s->expected_pid;
+	if (s->phase != PHASE_STARTING)
+		return s->expected_pid > 0 && pid == s->expected_pid;
 	return v.container_id[0] && verify_peer(&v, &err) == 0;
+}
+
+/* False: nobody waits to be accepted. */
+static bool accept_peer(struct supervisor *s)
+{
+	struct ucred peer;
+	socklen_t n = sizeof(peer);
+	int fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd < 0)
+		return false;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) < 0 || !peer_is_init(s, peer.pid) ||
+		take_peer(s, fd, peer.pid) < 0)
+		close(fd);
+	return true;
 }
 
 static void on_peer(void *data, uint32_t events)
 {
 	struct supervisor *s = data;
-	struct ucred peer;
-	socklen_t n = sizeof(peer);
 
 	(void)events;
-	int fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (fd < 0)
-		return;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) < 0 || !peer_is_init(s, peer.pid) ||
-		take_peer(s, fd, peer.pid) < 0)
-		close(fd);
+	for (unsigned i = 0; i < PEERS_A_TURN && s->listen_fd >= 0 && accept_peer(s); i++)
+		;
 }
 
 int gate_listen(struct supervisor *s, struct error *err)

@@ -46,13 +46,13 @@ static int do_later(void *data, const json_t *request, json_t **ret, struct erro
 }
 
 static const struct control_op ops[] = {
-	{"status", false, do_status},
-	{"signal", false, do_signal},
-	{"stop", true, do_stop},
-	{"revoke", false, do_later},
-	{"refresh", false, do_later},
-	{"attach", false, do_later},
-	{NULL, false, NULL},
+	{"status", CONTROL_AT_ONCE, do_status},
+	{"signal", CONTROL_WHEN_DELIVERED, do_signal},
+	{"stop", CONTROL_AT_END, do_stop},
+	{"revoke", CONTROL_AT_ONCE, do_later},
+	{"refresh", CONTROL_AT_ONCE, do_later},
+	{"attach", CONTROL_AT_ONCE, do_later},
+	{NULL, CONTROL_AT_ONCE, NULL},
 };
 
 int server_open(struct supervisor *s, struct error *err)

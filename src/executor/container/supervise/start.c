@@ -5,6 +5,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -23,15 +25,29 @@
 enum {
 	SLOT_RETRY_MS = 10,
 	INIT_POLL_MS = 250,
-	INSPECT_TIMEOUT_MS = 30000,
 	SLOTS_MIN = 2,
-	SLOTS_MAX = 8
+	SLOTS_MAX = 8,
+	CLIENT_GRACE_MS = 2000,
+	OOM_COUNT_MS = 20,
 };
 
-static int faulted(const char *point, struct error *err)
+/* Our end stays open for reading: a caller who goes away, or shuts its end down, cancels. */
+static bool caller_gone(const struct supervisor *s)
 {
-	return fault_hit(point) ? error_set(err, ERROR_SHIM_FAILED, "fault injected at %s", point)
-				: 0;
+	struct pollfd p = {.fd = s->caller_fd, .events = POLLRDHUP};
+
+	return s->caller_fd >= 0 && poll(&p, 1, 0) > 0;
+}
+
+/* Between two steps: where a test breaks in, and where a cancel is looked for. */
+static int step(struct supervisor *s, const char *point, struct error *err)
+{
+	if (fault_hit(point))
+		return error_set(err, ERROR_SHIM_FAILED, "fault injected at %s", point);
+	if (caller_gone(s))
+		return error_set(err, ERROR_START_CANCELLED,
+			"the start was cancelled: its caller went away");
+	return 0;
 }
 
 static void answer_caller(struct supervisor *s, const json_t *answer)
@@ -47,25 +63,63 @@ static void answer_caller(struct supervisor *s, const json_t *answer)
 	s->caller_fd = -1;
 }
 
-void start_cleanup(struct supervisor *s)
+void start_answer(struct supervisor *s)
+{
+	auto_json *ok = json_pack("{s:b, s:s}", "ok", 1, "handle", s->run.handle);
+
+	answer_caller(s, ok);
+}
+
+/* No timer, and no question about an init that has not come. */
+static void stop_waiting(struct supervisor *s)
 {
 	loop_remove(s->start_timer);
 	loop_remove(s->poll_timer);
-	loop_remove(s->caller);
-	s->start_timer = s->poll_timer = s->caller = NULL;
-	engine_call_cancel(s->start_call);
-	s->start_call = NULL;
+	s->start_timer = s->poll_timer = NULL;
+	engine_call_cancel(s->start_inspect);
+	s->start_inspect = NULL;
+}
+
+static void release_slot(struct supervisor *s)
+{
 	if (s->slot_fd >= 0)
 		close(s->slot_fd);
 	s->slot_fd = -1;
-	if (s->caller_fd >= 0)
-		close(s->caller_fd);
-	s->caller_fd = -1;
+}
+
+static void close_mounts(struct supervisor *s)
+{
 	for (size_t i = 0; i < PLAN_MOUNTS_MAX; i++) {
 		if (s->mount_fds[i] >= 0)
 			close(s->mount_fds[i]);
 		s->mount_fds[i] = -1;
 	}
+}
+
+void start_cleanup(struct supervisor *s)
+{
+	stop_waiting(s);
+	loop_remove(s->caller);
+	s->caller = NULL;
+	engine_call_cancel(s->start_call);
+	s->start_call = NULL;
+	release_slot(s);
+	if (s->caller_fd >= 0)
+		close(s->caller_fd);
+	s->caller_fd = -1;
+	close_mounts(s);
+}
+
+/*
+ * The client may be in the middle of its work. Where the init came, it is as good as done; else it
+ * is told to end. Its answer is waited for before the container is removed.
+ */
+static void end_client(struct supervisor *s)
+{
+	if (!s->start_call)
+		return;
+	s->start_killed = s->init_pid == 0;
+	engine_call_end(s->start_call, s->start_killed ? SIGTERM : 0, CLIENT_GRACE_MS);
 }
 
 void start_fail(struct supervisor *s, struct error *err)
@@ -74,26 +128,26 @@ void start_fail(struct supervisor *s, struct error *err)
 		return;
 	s->phase = PHASE_ENDING;
 	error_move(&s->failure, err);
+	stop_waiting(s);
+	close_mounts(s);
 	gate_unlisten(s);
 	gate_disconnect(s);
-	s->start_killed = s->start_call != NULL;
-	engine_call_cancel(s->start_call);
-	s->start_call = NULL;
-	output_finish(&s->output);
+	end_client(s);
 	auto_json *envelope = error_to_json(&s->failure);
 	finish_failed(s, "start_failed", &s->failure);
 	answer_caller(s, envelope);
-	start_cleanup(s);
 }
 
+/* From `go` on the run has begun: it is no start any more that could be cancelled. */
 static void on_caller_gone(void *data, uint32_t events)
 {
 	struct supervisor *s = data;
 	auto_error struct error err = ERROR_INIT;
-	char byte;
 
 	(void)events;
-	if (recv(s->caller_fd, &byte, 1, MSG_DONTWAIT) > 0)
+	loop_remove(s->caller);
+	s->caller = NULL;
+	if (s->phase != PHASE_STARTING)
 		return;
 	error_set(&err, ERROR_START_CANCELLED, "the start was cancelled: its caller went away");
 	start_fail(s, &err);
@@ -184,13 +238,14 @@ static int make_files(struct supervisor *s, struct error *err)
 {
 	const struct plan *p = &s->plan;
 
-	if (faulted("start:9-files", err) < 0 || open_guest(s, err) < 0)
+	if (step(s, "start:7-secrets", err) < 0 || step(s, "start:8-network", err) < 0 ||
+		step(s, "start:9-files", err) < 0 || open_guest(s, err) < 0)
 		return -1;
 	if (output_open(&s->output, !p->runtime.rootless, p->uid, p->gid, err) < 0)
 		return -1;
 	if (gate_make_folder(s, err) < 0 || gate_listen(s, err) < 0)
 		return -1;
-	if (faulted("start:10-sources", err) < 0)
+	if (step(s, "start:10-sources", err) < 0)
 		return -1;
 	for (size_t i = 0; i < p->n_mounts; i++)
 		if (open_mount(s, i, err) < 0)
@@ -227,8 +282,9 @@ static void on_start_timeout(void *data)
 static int call_engine(struct supervisor *s, struct error *err)
 {
 	auto_fd int env_file = -1;
+	int64_t called_at = clock_boottime_ms();
 
-	if (faulted("start:11-engine", err) < 0)
+	if (step(s, "start:11-engine", err) < 0)
 		return -1;
 	if (s->launch.env_file) {
 		env_file = file_memfd("env", text_of(s->launch.env_file), err);
@@ -242,13 +298,13 @@ static int call_engine(struct supervisor *s, struct error *err)
 		.fd3 = env_file,
 		.timeout_ms = 2 * s->plan.start_timeout_ms,
 	};
-	s->called_at = clock_boottime_ms();
+	s->start_called = true;
 	s->start_call = engine_call_start(s->loop, &spec, on_engine_answer, s, err);
 	if (!s->start_call)
 		return -1;
 	s->start_timer =
-		loop_at(s->loop, s->called_at + s->plan.start_timeout_ms, on_start_timeout, s);
-	return 0;
+		loop_at(s->loop, called_at + s->plan.start_timeout_ms, on_start_timeout, s);
+	return step(s, "start:11-called", err);
 }
 
 static void take_slot(void *data)
@@ -277,7 +333,7 @@ void start_begin(struct supervisor *s)
 {
 	auto_error struct error err = ERROR_INIT;
 
-	s->caller = loop_watch(s->loop, s->caller_fd, EPOLLIN | EPOLLRDHUP, on_caller_gone, s);
+	s->caller = loop_watch(s->loop, s->caller_fd, EPOLLRDHUP, on_caller_gone, s);
 	if (make_files(s, &err) < 0) {
 		start_fail(s, &err);
 		return;
@@ -291,13 +347,10 @@ static void poll_init(void *data)
 {
 	struct supervisor *s = data;
 	auto_error struct error err = ERROR_INIT;
-	const char *args[] = {"inspect", "--type=container", supervisor_container(s), NULL};
 
 	s->poll_timer = NULL;
-	if (s->phase != PHASE_STARTING || s->init_fd >= 0)
-		return;
-	s->inspect_call = supervisor_engine(s, args, INSPECT_TIMEOUT_MS, on_start_inspect, &err);
-	if (!s->inspect_call)
+	s->start_inspect = supervisor_inspect(s, on_start_inspect, &err);
+	if (!s->start_inspect)
 		start_fail(s, &err);
 }
 
@@ -307,14 +360,14 @@ static void on_start_inspect(void *data, const struct engine_answer *answer)
 	auto_error struct error err = ERROR_INIT;
 	AUTO(inspection) seen = INSPECTION_INIT;
 
-	s->inspect_call = NULL;
-	if (s->phase != PHASE_STARTING || s->init_fd >= 0)
-		return;
+	s->start_inspect = NULL;
 	bool known = answer->exit_code == 0 && inspect_parse(answer->out, &seen, &err) == 0;
-	if (known && seen.running) {
+	/* An engine that does not answer is asked again: the start has a limit of its own. */
+	if (known ? seen.running : !inspect_says_unknown(answer->stderr_text)) {
 		s->poll_timer = loop_at(s->loop, clock_boottime_ms() + INIT_POLL_MS, poll_init, s);
 		return;
 	}
+	error_clear(&err);
 	error_set(&err, ERROR_INIT_FAILED,
 		"the sandbox ended before its init reported; exit code %lld%s",
 		(long long)(known ? seen.exit_code : -1),
@@ -347,14 +400,13 @@ static void on_engine_answer(void *data, const struct engine_answer *answer)
 	struct supervisor *s = data;
 
 	s->start_call = NULL;
-	if (s->slot_fd >= 0)
-		close(s->slot_fd);
-	s->slot_fd = -1;
+	release_slot(s);
 	if (s->phase == PHASE_STARTING && answer->exit_code != 0) {
+		s->start_killed = answer->exit_code < 0;
 		fail_by_words(s, answer);
 	} else if (s->phase == PHASE_STARTING && s->init_fd < 0) {
 		s->poll_timer = loop_at(s->loop, clock_boottime_ms() + INIT_POLL_MS, poll_init, s);
-	} else if (answer->exit_code != 0 && s->phase != PHASE_STARTING) {
+	} else if (answer->exit_code != 0 && !record_final(s->record)) {
 		AUTO(str) words = STR_INIT(8192);
 		text_escape(&words, answer->stderr_text, 400);
 		record_warn(s->record, "engine_call_failed",
@@ -362,17 +414,26 @@ static void on_engine_answer(void *data, const struct engine_answer *answer)
 		supervisor_persist(s, false);
 	}
 	if (s->phase == PHASE_OVER)
-		finish_remove(s);
+		remove_begin(s);
 }
 
+/* The event can come before the count: it is read again for 20 ms. */
 static void on_oom(void *data, uint32_t events)
 {
 	struct supervisor *s = data;
 
 	(void)events;
-	/* First the event is taken, then the counter is read: a kill in between comes again. */
 	cgroup_oom_seen(s->oom_fd);
-	finish_read_usage(s);
+	for (unsigned i = 0; i <= OOM_COUNT_MS; i++) {
+		int64_t kills = cgroup_oom_kills(&s->cgroup);
+		if (kills < 0)
+			return;
+		if (kills > s->oom_kills) {
+			s->oom_kills = kills;
+			return;
+		}
+		clock_sleep_ms(1);
+	}
 }
 
 void start_watch_cgroup(struct supervisor *s)
@@ -431,13 +492,13 @@ static int verify_all(struct supervisor *s, struct error *err)
 		.uid = s->plan.uid,
 		.gid = s->plan.gid,
 	};
-	if (faulted("verify:mounts", err) < 0 || verify_mounts(&v, err) < 0)
+	if (step(s, "verify:mounts", err) < 0 || verify_mounts(&v, err) < 0)
 		return -1;
-	if (faulted("verify:limits", err) < 0 || verify_limits(&v, &s->cgroup, &effective, err) < 0)
+	if (step(s, "verify:limits", err) < 0 || verify_limits(&v, &s->cgroup, &effective, err) < 0)
 		return -1;
-	if (faulted("verify:environment", err) < 0 || verify_environment(&v, err) < 0)
+	if (step(s, "verify:environment", err) < 0 || verify_environment(&v, err) < 0)
 		return -1;
-	if (faulted("verify:confinement", err) < 0 || verify_confinement(&v, err) < 0)
+	if (step(s, "verify:confinement", err) < 0 || verify_confinement(&v, err) < 0)
 		return -1;
 	record_effective(s, &effective);
 	return 0;
@@ -448,20 +509,22 @@ static int release(struct supervisor *s, struct error *err)
 {
 	json_t *supervision = record_supervision(s->record);
 
+	if (step(s, "start:14-interfaces", err) < 0 || step(s, "start:15-record", err) < 0)
+		return -1;
 	json_object_set_new(supervision, "released", json_true());
+	json_object_set_new(supervision, "released_ns", json_integer(clock_realtime_ns()));
+	json_object_set_new(supervision, "released_boottime_ms", json_integer(clock_boottime_ms()));
 	json_object_set_new(supervision, "boot_id", json_string(clock_boot_id()));
 	json_object_set_new(supervision, "init_pid", json_integer(s->init_pid));
 	if (s->plan.timeout_ms > 0)
 		json_object_set_new(supervision, "deadline_boottime_ms",
 			json_integer(clock_boottime_ms() + s->plan.timeout_ms));
-	if (faulted("start:15-record", err) < 0)
-		return -1;
-	if (rundir_write(&s->run, RECORD_FILE, s->record, false, err) < 0) {
+	if (rundir_write(&s->run, RECORD_FILE, s->record, false, err) < 0 ||
+		step(s, "start:15-go", err) < 0 || gate_send_go(s, err) < 0) {
 		json_object_set_new(supervision, "released", json_false());
 		return -1;
 	}
-	if (faulted("start:15-go", err) < 0 || gate_send_go(s, err) < 0)
-		return -1;
+	fault_hit("start:15-gone");
 	s->phase = PHASE_RELEASED;
 	return 0;
 }
@@ -470,16 +533,28 @@ void start_on_hello(struct supervisor *s)
 {
 	auto_error struct error err = ERROR_INIT;
 
-	if (faulted("start:12-init", &err) < 0) {
-		start_fail(s, &err);
-		return;
-	}
+	stop_waiting(s);
 	start_watch_cgroup(s);
-	if (verify_all(s, &err) < 0 || release(s, &err) < 0) {
+	if (step(s, "start:12-init", &err) < 0 || verify_all(s, &err) < 0 || release(s, &err) < 0) {
 		start_fail(s, &err);
 		return;
 	}
 	output_start(&s->output);
+	stop_arm_deadline(s);
+}
+
+void start_confirm(struct supervisor *s)
+{
+	json_t *v = record_supervision(s->record);
+
+	s->phase = PHASE_RUNNING;
+	s->confirmed = true;
+	json_object_set_new(v, "confirmed", json_true());
+	record_set_state(s->record, "running");
+	if (!json_is_string(json_object_get(s->record, "started_at")))
+		record_set_time(s->record, "started_at",
+			json_get_int(v, "released_ns", clock_realtime_ns()));
+	supervisor_persist(s, false);
 }
 
 void start_on_started(struct supervisor *s)
@@ -487,25 +562,12 @@ void start_on_started(struct supervisor *s)
 	if (s->phase != PHASE_RELEASED)
 		return;
 	fault_hit("start:16-started");
-	s->phase = PHASE_RUNNING;
-	s->started_at = clock_boottime_ms();
-	record_set_state(s->record, "running");
-	record_set_time(s->record, "started_at", clock_realtime_ns());
-	json_object_set_new(
-		record_supervision(s->record), "started_boottime_ms", json_integer(s->started_at));
-	supervisor_persist(s, false);
+	start_confirm(s);
 	fault_hit("start:17-answer");
-	auto_json *ok = json_pack("{s:b, s:s}", "ok", 1, "handle", s->run.handle);
-	answer_caller(s, ok);
-	loop_remove(s->start_timer);
-	s->start_timer = NULL;
+	start_answer(s);
+	fault_hit("start:17-answered");
 	launch_done(&s->launch);
-	for (size_t i = 0; i < PLAN_MOUNTS_MAX; i++) {
-		if (s->mount_fds[i] >= 0)
-			close(s->mount_fds[i]);
-		s->mount_fds[i] = -1;
-	}
-	stop_arm_deadline(s);
+	close_mounts(s);
 }
 
 void start_on_exec_failed(struct supervisor *s, const struct init_failure *f)

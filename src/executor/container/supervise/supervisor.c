@@ -10,12 +10,22 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "executor/container/inspect.h"
 #include "executor/container/supervise/supervise.h"
+#include "sys/clock.h"
+#include "sys/fault.h"
 #include "sys/file.h"
 #include "sys/lockfile.h"
 #include "sys/log.h"
 
-enum { ENGINE_ARGS_MAX = 16, LAUNCH_MAX = 96 << 20, CID_HEX = 64 };
+enum {
+	ENGINE_ARGS_MAX = 16,
+	LAUNCH_MAX = 96 << 20,
+	CID_HEX = 64,
+	INSPECT_TIMEOUT_MS = 30000,
+	ASK_AGAIN_FIRST_MS = 1000,
+	ASK_AGAIN_MAX_MS = 30000,
+};
 
 static void supervisor_init(struct supervisor *s)
 {
@@ -52,6 +62,7 @@ static void supervisor_done(struct supervisor *s)
 	gate_unlisten(s);
 	gate_disconnect(s);
 	engine_call_cancel(s->inspect_call);
+	engine_call_cancel(s->start_inspect);
 	engine_call_cancel(s->remove_call);
 	loop_remove(s->init_ended);
 	loop_remove(s->init_timer);
@@ -113,8 +124,13 @@ const char *supervisor_container(struct supervisor *s)
 	return id[0] ? id : s->plan.container_name;
 }
 
-struct engine_call *supervisor_engine(struct supervisor *s, const char *const *args,
-	int64_t timeout_ms, engine_call_fn *fn, struct error *err)
+struct call_limits {
+	int64_t timeout_ms;
+	size_t out_max;
+};
+
+static struct engine_call *call(struct supervisor *s, const char *const *args,
+	const struct call_limits *limits, engine_call_fn *fn, struct error *err)
 {
 	AUTO(strv) argv = STRV_INIT(ENGINE_ARGS_MAX + 1);
 
@@ -126,9 +142,60 @@ struct engine_call *supervisor_engine(struct supervisor *s, const char *const *a
 		.argv = argv.v,
 		.env = s->plan.client_env.v,
 		.fd3 = -1,
-		.timeout_ms = timeout_ms,
+		.timeout_ms = limits->timeout_ms,
+		.out_max = limits->out_max,
 	};
 	return engine_call_start(s->loop, &spec, fn, s, err);
+}
+
+bool supervisor_released(const struct supervisor *s)
+{
+	return s->phase == PHASE_RELEASED || s->phase == PHASE_RUNNING;
+}
+
+const char *supervisor_state(struct supervisor *s)
+{
+	const char *before = json_get_string(record_supervision(s->record), "state_before");
+	const char *state = record_state(s->record);
+
+	return strcmp(state, "unknown") == 0 && before ? before : state;
+}
+
+void supervisor_ask_later(struct supervisor *s, loop_timer_fn *fn)
+{
+	if (!record_final(s->record) && strcmp(record_state(s->record), "unknown") != 0) {
+		json_object_set_new(record_supervision(s->record), "state_before",
+			json_string(record_state(s->record)));
+		record_set_state(s->record, "unknown");
+		supervisor_persist(s, false);
+	}
+	s->ask_wait_ms = s->ask_wait_ms ? s->ask_wait_ms * 2 : ASK_AGAIN_FIRST_MS;
+	if (s->ask_wait_ms > ASK_AGAIN_MAX_MS)
+		s->ask_wait_ms = ASK_AGAIN_MAX_MS;
+	s->poll_timer = loop_at(s->loop, clock_boottime_ms() + s->ask_wait_ms, fn, s);
+}
+
+void supervisor_known(struct supervisor *s)
+{
+	s->ask_wait_ms = 0;
+	if (!record_final(s->record))
+		record_set_state(s->record, supervisor_state(s));
+}
+
+struct engine_call *supervisor_inspect(struct supervisor *s, engine_call_fn *fn, struct error *err)
+{
+	const char *args[] = {"inspect", "--type=container", supervisor_container(s), NULL};
+	struct call_limits limits = {INSPECT_TIMEOUT_MS, INSPECT_ANSWER_MAX};
+
+	return call(s, args, &limits, fn, err);
+}
+
+struct engine_call *supervisor_engine(struct supervisor *s, const char *const *args,
+	int64_t timeout_ms, engine_call_fn *fn, struct error *err)
+{
+	struct call_limits limits = {timeout_ms, 0};
+
+	return call(s, args, &limits, fn, err);
 }
 
 /* Nobody may look into this process, and it leaves no core: it holds values of variables. */
@@ -243,23 +310,33 @@ static int run_loop(struct supervisor *s)
 	return over ? 0 : 1;
 }
 
-/* Before there is a loop nothing but the record can be written. */
+/*
+ * A start that ends before there is a loop: only the record and the log can be written. What could
+ * not be opened may be the log itself.
+ */
 static int give_up(struct supervisor *s, const struct error *err)
 {
+	auto_error struct error second = ERROR_INIT;
+
 	log_error("%s", err->message);
 	if (s->record && s->run.fd >= 0) {
 		record_set_error(s->record, err);
 		record_set_state(s->record, "failed");
 		json_object_set_new(s->record, "outcome", json_string("start_failed"));
+		record_set_time(s->record, "finished_at", clock_realtime_ns());
 		json_object_set_new(record_supervision(s->record), "cli_exit",
 			json_integer(error_code_run_exit(err->code)));
 		supervisor_persist(s, true);
+		if (s->output.log &&
+			log_writer_end(s->output.log, clock_realtime_ns(), &second) < 0)
+			log_warning("%s", second.message);
 	}
 	if (s->caller_fd >= 0) {
 		auto_json *envelope = error_to_json(err);
 		auto_free char *text = json_write(envelope);
 		(void)!send(s->caller_fd, text, strlen(text), MSG_NOSIGNAL);
 		close(s->caller_fd);
+		s->caller_fd = -1;
 	}
 	supervisor_done(s);
 	return 1;
@@ -281,6 +358,26 @@ int supervise_start(const char *home, const char *handle, int lock_fd, int calle
 	return run_loop(&s);
 }
 
+/*
+ * A start that died before it had written what was decided (§9.1 step 4): nothing was made. Any
+ * other trouble of a new supervisor leaves the record as it is, for the next one.
+ */
+static int give_up_adoption(struct supervisor *s, const struct error *err)
+{
+	auto_error struct error why = ERROR_INIT;
+	bool undecided = faccessat(s->run.fd, REQUEST_FILE, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
+			 errno == ENOENT;
+
+	s->record = s->record ? s->record : rundir_read(&s->run, RECORD_FILE, &why);
+	if (undecided && s->record && strcmp(record_state(s->record), "pending") == 0) {
+		error_set(&why, ERROR_START_CANCELLED, "the start died before the run was decided");
+		return give_up(s, &why);
+	}
+	log_error("%s", err->message);
+	supervisor_done(s);
+	return 1;
+}
+
 int supervise_adopt(const char *home, const char *handle)
 {
 	struct supervisor s;
@@ -289,6 +386,7 @@ int supervise_adopt(const char *home, const char *handle)
 	harden();
 	supervisor_init(&s);
 	s.adopted = true;
+	s.phase = PHASE_ADOPTING;
 	if (home_open(home, &s.home, &err) < 0 || rundir_open(&s.home, handle, &s.run, &err) < 0) {
 		log_error("%s", err.message);
 		supervisor_done(&s);
@@ -299,10 +397,11 @@ int supervise_adopt(const char *home, const char *handle)
 		supervisor_done(&s);
 		return held < 0 ? 1 : 0;
 	}
+	fault_hit("adopt:lock");
 	home_done(&s.home);
 	rundir_done(&s.run);
 	if (open_run(&s, home, handle, &err) < 0 || server_open(&s, &err) < 0)
-		return give_up(&s, &err);
+		return give_up_adoption(&s, &err);
 	adopt_begin(&s);
 	return run_loop(&s);
 }

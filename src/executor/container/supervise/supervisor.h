@@ -8,7 +8,8 @@
  *   start.c    the steps up to `go`; undoing them        gate.c    the init's socket and messages
  *   output.c   FIFOs -> redaction -> log                 stop.c    signals, ladders, the deadline
  *   finish.c   from the end of the init to the final     server.c  the control socket
- *              record, then removal                      adopt.c   taking over
+ *              record, `end`                             adopt.c   taking over
+ *   remove.c   the container, then the run's files       orphan.c  a dead supervisor's client
  *
  * Whatever can be decided without the system is decided elsewhere (plan.h, decisions/): this folder
  * carries it out. All state that must survive this process is in the run directory before the
@@ -29,7 +30,8 @@
 
 enum phase {
 	PHASE_STARTING, /* nothing of the workload has run */
-	PHASE_RELEASED, /* `go` was sent, no answer yet */
+	PHASE_ADOPTING, /* the engine has not said yet what became of the container */
+	PHASE_RELEASED, /* `go` was sent, no answer yet: the workload may have run */
 	PHASE_RUNNING,
 	PHASE_ENDING, /* the init is gone or the start was given up: being wound up */
 	PHASE_OVER,   /* final record and `end` frame written: only removal is left */
@@ -55,9 +57,10 @@ struct supervisor {
 	struct engine_call *start_call;
 	struct loop_source *start_timer;
 	struct loop_source *poll_timer;
-	bool start_killed;    /* the engine's client was killed by us */
-	int64_t called_at;    /* boottime of the call */
-	int64_t started_at;   /* boottime of `started` */
+	bool start_killed; /* the engine's client was killed by us */
+	struct engine_call *start_inspect;
+	bool start_called;    /* the engine may know the container */
+	bool confirmed;       /* the workload was seen to run: `started`, or an init past it */
 	struct error failure; /* why the start ended; code ERROR_NONE while it has not */
 
 	/* gate.c */
@@ -71,8 +74,9 @@ struct supervisor {
 	struct loop_source *init_ended;
 	struct loop_source *init_timer; /* 10 s without an init: mute */
 	bool mute;
-	pid_t expected_pid;    /* adoption: State.Pid of the engine */
-	int64_t adopt_wait_ms; /* until the engine is asked again */
+	pid_t expected_pid;   /* adoption: State.Pid of the engine */
+	int64_t ask_wait_ms;  /* until the engine that does not answer is asked again */
+	int64_t client_until; /* boottime until which a dead supervisor's client may go on */
 
 	struct output output;
 
@@ -89,18 +93,23 @@ struct supervisor {
 	struct loop_source *deadline_timer;
 	struct loop_source *grace_timer;
 	struct loop_source *retry_timer;
+	struct loop_source *thaw_timer;
 	struct engine_call *kill_call;
+	struct engine_call *thaw_call;
 	int kill_attempts;
-	int pending_signal; /* asked of the init, not answered yet; 0 = none */
+	int pending_signal; /* sent, not known yet whether it arrived; 0 = none */
+	bool pending_asked; /* it is a request's; else a user's own signal */
+	int queued_signal;  /* of a user, while the run is being taken over; 0 = none */
 	const char *why;    /* request: timeout, cancelled …; NULL = none */
 	bool why_delivered;
 	bool interrupt_sent, terminate_sent; /* delivered for a user */
 
-	/* finish.c */
+	/* finish.c, remove.c */
 	struct engine_call *inspect_call;
 	struct engine_call *remove_call;
 	int64_t inspect_until;
 	int remove_attempts;
+	bool not_ours;        /* what has the container's name or id is somebody else's */
 	int64_t lookup_until; /* boottime; 0 = not looked up yet */
 	int engine_exit_code; /* -1 = unknown */
 	bool engine_knows;
@@ -121,12 +130,29 @@ const char *supervisor_container(struct supervisor *s);
 /* Masks the values of those entries whose names the plan lists. */
 must_check int supervisor_add_secrets(
 	struct supervisor *s, const struct strv *environment, struct error *err);
+/* `inspect` of this run's container. */
+must_check struct engine_call *supervisor_inspect(
+	struct supervisor *s, engine_call_fn *fn, struct error *err);
+/*
+ * The engine does not answer: the record's state becomes `unknown` (what it was stays on record),
+ * and fn is called after 1, 2, 4 … 30 s. supervisor_known() takes that back.
+ */
+void supervisor_ask_later(struct supervisor *s, loop_timer_fn *fn);
+void supervisor_known(struct supervisor *s);
+/* The state as it was before the engine stopped answering. */
+const char *supervisor_state(struct supervisor *s);
+/* The workload may be running: PHASE_RELEASED or PHASE_RUNNING. */
+bool supervisor_released(const struct supervisor *s);
 void supervisor_note(struct supervisor *s, const char *fmt, ...) printf_like(2, 3);
 
 /* start.c: begins at step 7. A failure ends in start_fail(). */
 void start_begin(struct supervisor *s);
 /* Gives the start up (err is moved) and winds up what was made; only before PHASE_RUNNING. */
 void start_fail(struct supervisor *s, struct error *err);
+/* `started` was seen: on record, with the time of `go`. */
+void start_confirm(struct supervisor *s);
+/* Tells a caller that still waits that the workload was let go. */
+void start_answer(struct supervisor *s);
 /* gate.c tells start.c: the peer was judged, and what it said. */
 void start_on_hello(struct supervisor *s);
 void start_on_started(struct supervisor *s);
@@ -141,6 +167,9 @@ must_check int gate_make_folder(struct supervisor *s, struct error *err);
 must_check int gate_listen(struct supervisor *s, struct error *err);
 void gate_unlisten(struct supervisor *s);
 void gate_disconnect(struct supervisor *s);
+/* Holds the init by a pidfd and waits for its end; -1: there is no such process. */
+int gate_hold_init(struct supervisor *s, pid_t pid);
+void gate_release_init(struct supervisor *s);
 must_check int gate_send_go(struct supervisor *s, struct error *err);
 /* 0 sent; -1: mute or not connected. */
 int gate_send_signal(struct supervisor *s, int signal);
@@ -154,6 +183,8 @@ void stop_request(struct supervisor *s, const char *why, int64_t grace_ms);
 /* interrupt or terminate of a user: only delivered. */
 void stop_signal(struct supervisor *s, int signal);
 void stop_on_signalled(struct supervisor *s, uint32_t signal, uint32_t error);
+/* After an adoption: a request on record that is not finished, and what came meanwhile. */
+void stop_resume(struct supervisor *s);
 void stop_cleanup(struct supervisor *s);
 
 /* finish.c */
@@ -162,11 +193,17 @@ void finish_read_usage(struct supervisor *s);
 void finish_begin(struct supervisor *s);
 /* Final record of a run that never started or is lost, then removal. */
 void finish_failed(struct supervisor *s, const char *outcome, const struct error *err);
-void finish_remove(struct supervisor *s);
+/* The record is final already: the log's `end` if it is missing, then PHASE_OVER. */
+void finish_over(struct supervisor *s);
+
+/* remove.c: both end the loop when all is done. */
+void remove_begin(struct supervisor *s);
+/* Only the run's own files: there is no container of ours. */
+void remove_files(struct supervisor *s);
 
 /* server.c */
 must_check int server_open(struct supervisor *s, struct error *err);
-/* Answers everybody who waits for the end and takes no new client. */
+/* Answers everybody who waits and takes no new client. */
 void server_close(struct supervisor *s);
 
 /* adopt.c */

@@ -62,21 +62,25 @@ static bool some_root_holds(struct text mountinfo, const char *id)
 	return false;
 }
 
-int verify_peer(const struct verify *v, struct error *err)
+bool verify_adopted(pid_t pid, const char *container_id)
 {
+	auto_error struct error err = ERROR_INIT;
 	AUTO(str) status = STR_INIT(PROC_FILE_MAX);
 	AUTO(str) mounts = STR_INIT(PROC_FILE_MAX);
+
+	if (!container_id[0] || read_proc(pid, "status", PROC_FILE_MAX - 1, &status, &err) < 0 ||
+		read_proc(pid, "mountinfo", PROC_FILE_MAX - 1, &mounts, &err) < 0)
+		return false;
+	return ends_in_pid_1(status_value(text_of(str_text(&status)), "NSpid")) &&
+	       some_root_holds((struct text){str_text(&mounts), mounts.len}, container_id);
+}
+
+int verify_peer(const struct verify *v, struct error *err)
+{
 	auto_free char *exe = mem_printf("/proc/%d/exe", (int)v->pid);
 
-	if (!same_file(exe, v->guest_fd))
-		return 1;
-	if (read_proc(v->pid, "status", PROC_FILE_MAX - 1, &status, err) < 0 ||
-		read_proc(v->pid, "mountinfo", PROC_FILE_MAX - 1, &mounts, err) < 0)
-		return 1;
-	if (!ends_in_pid_1(status_value(text_of(str_text(&status)), "NSpid")))
-		return 1;
-	return some_root_holds((struct text){str_text(&mounts), mounts.len}, v->container_id) ? 0
-											      : 1;
+	(void)err;
+	return same_file(exe, v->guest_fd) && verify_adopted(v->pid, v->container_id) ? 0 : 1;
 }
 
 static bool line_by_id(struct text mountinfo, uint64_t id, struct mount_line *ret)

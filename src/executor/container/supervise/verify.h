@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -35,6 +36,12 @@ struct verify {
 
 /* 0 it is the init of our container, 1 it is something else (§9.3). */
 must_check int verify_peer(const struct verify *v, struct error *err);
+/*
+ * The same for a process that let its workload go and shows no file any more (§23.2): PID 1 of a
+ * namespace, with a mount of our container. What an engine calls the container's process may be
+ * long gone and its number somebody else's.
+ */
+must_check bool verify_adopted(pid_t pid, const char *container_id);
 /* mount_changed, unexpected_mount (§9.3, §9.4). */
 must_check int verify_mounts(const struct verify *v, struct error *err);
 /*
