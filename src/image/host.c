@@ -82,3 +82,79 @@ bool registry_port_valid(struct text port)
 
 	return num_parse(port, 65535, &n) == NUM_OK && n >= 1;
 }
+
+bool registry_named(struct text component)
+{
+	return text_has_byte(component, '.') || text_has_byte(component, ':') ||
+	       text_is_nocase(component, "localhost");
+}
+
+/*
+ * A bracketed host ends with its bracket; any other with its last colon, and what is wrong in front
+ * of that is the host's fault.
+ */
+static bool take_apart(struct text t, struct registry_parts *ret)
+{
+	const char *end = t.p + t.len, *colon = t.len ? memrchr(t.p, ':', t.len) : NULL;
+	const char *stop = colon ? colon : end;
+
+	if (text_starts(t, "[")) {
+		const char *bracket = memchr(t.p, ']', t.len);
+		if (!bracket || (bracket + 1 != end && bracket + 1 != colon))
+			return false;
+		stop = bracket + 1;
+	}
+	ret->host = (struct text){t.p, (size_t)(stop - t.p)};
+	if (stop != end)
+		ret->port = (struct text){stop + 1, (size_t)(end - stop - 1)};
+	return true;
+}
+
+enum registry_fault registry_split(struct text registry, struct registry_parts *ret)
+{
+	*ret = (struct registry_parts){.host = registry};
+	if (!take_apart(registry, ret) || !registry_host_valid(ret->host))
+		return REGISTRY_BAD_HOST;
+	return ret->port.p && !registry_port_valid(ret->port) ? REGISTRY_BAD_PORT : REGISTRY_OK;
+}
+
+enum registry_fault registry_judge(struct text registry, struct registry_parts *ret)
+{
+	enum registry_fault fault = registry_split(registry, ret);
+
+	return registry_named(registry) ? fault : REGISTRY_BAD_HOST;
+}
+
+bool registry_is_address(struct text host)
+{
+	return text_starts(host, "[") || quad_valid(host);
+}
+
+bool registry_is_hub(const struct registry_parts *r)
+{
+	static const char *const names[] = {"docker.io", "index.docker.io", "registry-1.docker.io"};
+
+	for (size_t i = 0; !r->port.p && i < ARRAY_SIZE(names); i++)
+		if (text_is_nocase(r->host, names[i]))
+			return true;
+	return false;
+}
+
+void registry_normalize(const struct registry_parts *r, char *out)
+{
+	static const char hub[] = "docker.io";
+	size_t n = r->host.len;
+
+	if (registry_is_hub(r)) {
+		memcpy(out, hub, sizeof(hub));
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		out[i] = ascii_to_lower(r->host.p[i]);
+	if (r->port.p) {
+		out[n++] = ':';
+		memcpy(out + n, r->port.p, r->port.len);
+		n += r->port.len;
+	}
+	out[n] = '\0';
+}

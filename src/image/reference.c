@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "image/host.h"
+#include "image/repository.h"
 
 /*
  * The text and its pieces while it is judged. Views into the text, so that the place of a fault is
@@ -12,9 +13,8 @@
  */
 struct parts {
 	struct text whole;
-	struct text host; /* without the port; p = NULL: the text names no registry */
-	struct text port; /* p = NULL: none */
-	struct text path; /* the repository as written */
+	struct registry_parts registry; /* host.p = NULL: the text names none */
+	struct text path;               /* the repository as written */
 	struct text tag;
 	struct text digest;
 };
@@ -125,108 +125,43 @@ static int take_tag(struct parts *p, struct text *rest, struct error *err)
 	return 0;
 }
 
-/*
- * Splits the first component into host and port. A bracketed host ends with its bracket; any other
- * with its last colon, and what is wrong in front of that is the host's fault.
- */
-static bool split_port(struct text component, struct parts *p)
-{
-	const char *end = component.p + component.len, *colon = find_last(component, ':');
-
-	if (text_starts(component, "[")) {
-		const char *bracket = find_byte(component, ']');
-		if (!bracket || (bracket + 1 != end && bracket + 1 != colon))
-			return false;
-		p->host = between(component.p, bracket + 1);
-	} else {
-		p->host = between(component.p, colon ? colon : end);
-	}
-	if (p->host.p + p->host.len != end)
-		p->port = between(colon + 1, end);
-	return true;
-}
-
 /* Takes the registry off the front of *rest, if the text names one. */
-static int take_host(struct parts *p, struct text *rest, struct error *err)
+static int take_registry(struct parts *p, struct text *rest, struct error *err)
 {
 	const char *slash = find_byte(*rest, '/');
 	struct text first = slash ? between(rest->p, slash) : (struct text){NULL, 0};
 
-	if (!text_has_byte(first, '.') && !text_has_byte(first, ':') &&
-		!text_is_nocase(first, "localhost"))
+	if (!registry_named(first))
 		return 0;
 	*rest = between(slash + 1, rest->p + rest->len);
-	if (!split_port(first, p) || !registry_host_valid(p->host))
+	switch (registry_split(first, &p->registry)) {
+	case REGISTRY_BAD_HOST:
 		return malformed_at(
 			err, ERROR_IMAGE_REF_BAD_HOST, p->whole, first.p, "no valid registry host");
-	if (p->port.p && !registry_port_valid(p->port))
-		return malformed_at(
-			err, ERROR_IMAGE_REF_BAD_PORT, p->whole, p->port.p, "no valid port");
-	return 0;
-}
-
-/* Length of the separator at t.p: one of `.`, `_`, `__`, or dashes; 0: none of them. */
-static size_t separator_length(struct text t)
-{
-	size_t n = 0;
-
-	while (n < t.len && t.p[n] == t.p[0])
-		n++;
-	if (t.p[0] == '-')
-		return n;
-	return (t.p[0] == '.' && n == 1) || (t.p[0] == '_' && n <= 2) ? n : 0;
-}
-
-static size_t word_length(struct text t)
-{
-	size_t n = 0;
-
-	while (n < t.len && (ascii_lower(t.p[n]) || ascii_digit(t.p[n])))
-		n++;
-	return n;
-}
-
-static bool component_valid(struct text t)
-{
-	size_t n = word_length(t);
-
-	while (n > 0 && n < t.len) {
-		t = text_after(t, n);
-		size_t separator = separator_length(t);
-		t = text_after(t, separator);
-		n = separator ? word_length(t) : 0;
-	}
-	return n > 0;
-}
-
-static bool has_upper(struct text t)
-{
-	for (size_t i = 0; i < t.len; i++)
-		if (ascii_upper(t.p[i]))
-			return true;
-	return false;
-}
-
-static int check_components(const struct parts *p, struct error *err)
-{
-	struct text rest = p->path, component;
-
-	while (text_split(&rest, '/', &component)) {
-		if (has_upper(component))
-			return malformed_at(err, ERROR_IMAGE_REF_UPPERCASE, p->whole, component.p,
-				"an upper-case letter in the repository component");
-		if (!component_valid(component))
-			return malformed_at(err, ERROR_IMAGE_REF_BAD_REPOSITORY, p->whole,
-				component.p, "no valid repository component");
+	case REGISTRY_BAD_PORT:
+		return malformed_at(err, ERROR_IMAGE_REF_BAD_PORT, p->whole, p->registry.port.p,
+			"no valid port");
+	case REGISTRY_OK:
+		break;
 	}
 	return 0;
 }
 
-static bool is_hub(const struct parts *p)
+static int check_repository(const struct parts *p, struct error *err)
 {
-	return !p->port.p && (text_is_nocase(p->host, "docker.io") ||
-				     text_is_nocase(p->host, "index.docker.io") ||
-				     text_is_nocase(p->host, "registry-1.docker.io"));
+	const char *where = NULL;
+
+	switch (repository_judge(p->path, &where)) {
+	case REPOSITORY_UPPERCASE:
+		return malformed_at(err, ERROR_IMAGE_REF_UPPERCASE, p->whole, where,
+			"an upper-case letter in the repository component");
+	case REPOSITORY_BAD:
+		return malformed_at(err, ERROR_IMAGE_REF_BAD_REPOSITORY, p->whole, where,
+			"no valid repository component");
+	case REPOSITORY_OK:
+		break;
+	}
+	return 0;
 }
 
 /* Room for the normal form of any text of at most IMAGE_TEXT_MAX bytes. */
@@ -237,23 +172,21 @@ struct normal_name {
 
 static void normalize(const struct parts *p, struct normal_name *ret)
 {
-	struct text host =
-		between(p->host.p, p->port.p ? p->port.p + p->port.len : p->host.p + p->host.len);
-	bool hub = is_hub(p), official = hub && !text_has_byte(p->path, '/');
+	const struct registry_parts *r = &p->registry;
+	bool official = r->host.p && registry_is_hub(r) && !text_has_byte(p->path, '/');
 
-	if (hub)
-		host = TEXT("docker.io");
-	for (size_t i = 0; i < host.len; i++)
-		ret->registry[i] = ascii_to_lower(host.p[i]);
-	ret->registry[host.len] = '\0';
+	if (r->host.p)
+		registry_normalize(r, ret->registry);
+	else
+		ret->registry[0] = '\0';
 	snprintf(ret->repository, sizeof(ret->repository), "%s%.*s", official ? "library/" : "",
 		(int)p->path.len, p->path.p);
 }
 
 static bool is_image_id(const struct parts *p)
 {
-	return !p->host.p && (text_is_hex(p->path, 64) || text_is(p->path, "sha256") ||
-				     text_is(p->path, "sha512"));
+	return !p->registry.host.p && (text_is_hex(p->path, 64) || text_is(p->path, "sha256") ||
+					      text_is(p->path, "sha512"));
 }
 
 /* Lengths of the text as given and of the normal form, then image IDs. */
@@ -289,10 +222,10 @@ int image_reference_parse(struct text t, struct image_reference *ret, struct err
 	struct text rest = t;
 
 	if (check_bytes(t, err) < 0 || take_digest(&p, &rest, err) < 0 ||
-		take_tag(&p, &rest, err) < 0 || take_host(&p, &rest, err) < 0)
+		take_tag(&p, &rest, err) < 0 || take_registry(&p, &rest, err) < 0)
 		return -1;
 	p.path = rest;
-	if (check_components(&p, err) < 0)
+	if (check_repository(&p, err) < 0)
 		return -1;
 	normalize(&p, &name);
 	if (check_whole(&p, &name, err) < 0)
@@ -301,7 +234,7 @@ int image_reference_parse(struct text t, struct image_reference *ret, struct err
 	copy_text(ret->repository, text_of(name.repository));
 	copy_text(ret->tag, p.tag);
 	copy_text(ret->digest, p.digest);
-	ret->qualified = p.host.p != NULL;
+	ret->qualified = p.registry.host.p != NULL;
 	return 0;
 }
 
