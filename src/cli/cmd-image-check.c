@@ -3,16 +3,17 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/judge.h"
+#include "image/verdict.h"
 
 static json_t *to_json(struct text image, const struct image_verdict *v)
 {
-	json_t *answer =
-		json_pack("{s:o, s:b, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:b}",
-			"image", json_from_bytes(image), "allowed", v->allowed, "rule", v->rule,
-			"reason", v->reason, "remediation", v->remedy, "registry", v->ref.registry,
-			"repository", v->ref.repository, "tag", v->ref.tag, "digest", v->ref.digest,
-			"run_as", v->run_as, "needs_pin", v->needs_pin, "needs_signature",
-			v->needs_signature, "policy_active", v->policy_active);
+	json_t *answer = json_pack(
+		"{s:o, s:b, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:b}", "image",
+		json_from_bytes(image), "allowed", v->allowed, "rule", image_rule_text(v->rule),
+		"reason", v->reason, "remediation", v->remedy, "registry", v->ref.registry,
+		"repository", v->ref.repository, "tag", v->ref.tag, "digest", v->ref.digest,
+		"run_as", v->run_as, "needs_pin", v->needs_pin, "needs_signature",
+		v->needs_signature, "policy_active", v->policy_active);
 
 	if (v->detail[0])
 		json_object_set_new(answer, "detail", json_string(v->detail));
@@ -22,14 +23,24 @@ static json_t *to_json(struct text image, const struct image_verdict *v)
 static void print(const struct image_verdict *v)
 {
 	if (!v->allowed) {
-		printf("refused (%s): %s\n", v->rule, v->reason);
+		printf("refused (%s): %s\n", image_rule_text(v->rule), v->reason);
 		if (v->remedy[0])
 			printf("  fix: %s\n", v->remedy);
 		return;
 	}
 	printf("allowed: runs as %s%s\n", v->run_as, v->needs_pin ? ", pinned at the start" : "");
 	if (!v->policy_active)
-		puts("no image policy is active: every well-formed reference is allowed");
+		puts("no rule holds for it: every well-formed reference is allowed");
+	if (v->needs_signature)
+		puts("cosign must verify its digest before it runs");
+}
+
+static enum image_origin origin_of(const struct cli *c)
+{
+	const char *word = cli_option(c, "--origin");
+	int origin = word ? image_origin_from_text(text_of(word)) : IMAGE_ORIGIN_PROJECT;
+
+	return (enum image_origin)origin;
 }
 
 static int run(struct cli *c, struct error *err)
@@ -38,13 +49,19 @@ static int run(struct cli *c, struct error *err)
 	struct image_verdict v;
 
 	(void)err;
-	judge_image(c, image, &v);
+	judge_image(c, origin_of(c), image, &v);
 	if (c->json)
 		cli_print_json(to_json(image, &v));
 	else
 		print(&v);
 	return v.allowed ? CLI_OK : CLI_REFUSED;
 }
+
+static const struct option options[] = {
+	{"--origin", "WHO", "who chose the image: project (default) or operator",
+		"project operator", false},
+	{NULL, NULL, NULL, NULL, false},
+};
 
 const struct verb cmd_image_check = {
 	.group = "image",
@@ -54,10 +71,12 @@ const struct verb cmd_image_check = {
 	.min_args = 1,
 	.max_args = 1,
 	.flags = VERB_JSON | VERB_HOME | VERB_CONFIG | VERB_ANY_WORD,
+	.options = options,
 	.help = "Says whether a project may name this image, which rule decides, and what an "
 		"engine "
-		"would be asked for. No network and no engine is touched; a digest is looked up "
-		"only "
-		"when a run starts. Exits with 0 when it is allowed, with 1 when it is refused.",
+		"would be asked for. No network, no engine and no key file is touched; a digest is "
+		"looked up only when a run starts. A configuration that cannot be used refuses "
+		"every "
+		"image. Exits with 0 when it is allowed, with 1 when it is refused.",
 	.run = run,
 };

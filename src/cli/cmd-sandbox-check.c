@@ -16,34 +16,33 @@ static bool is_directory(const char *path)
 }
 
 /*
- * The image of a valid file under the operator's policy. A denial is one more error of the file;
- * its rule, else NULL.
+ * The image of a valid file under the operator's policy. A denial is one more error of the file,
+ * with members that other errors do not have (*ret_details); nothing: NULL.
  */
-static const char *judge(struct cli *c, struct spec_result *r)
+static void judge(struct cli *c, struct spec_result *r, json_t **ret_details)
 {
 	auto_error struct error denial = ERROR_INIT;
 	struct image_verdict v;
 
 	if (!r->ok || !r->spec.image)
-		return NULL;
-	judge_image(c, text_of(r->spec.image), &v);
+		return;
+	struct text image = text_of(r->spec.image);
+	judge_image(c, IMAGE_ORIGIN_PROJECT, image, &v);
 	if (v.allowed)
-		return NULL;
-	error_set(&denial, ERROR_SANDBOX_IMAGE_DENIED, "image %s is denied: %s",
-		quoted_string(r->spec.image), v.reason);
-	error_set_remedy(&denial, "%s", v.remedy);
+		return;
+	image_verdict_error(&v, IMAGE_ORIGIN_PROJECT, image, &denial);
 	problems_add_error(&r->errors, r->image_at, "image", &denial);
 	r->ok = false;
-	return v.rule;
+	*ret_details = TAKE_PTR(denial.details);
 }
 
-static json_t *to_json(const struct spec_result *r, const char *rule)
+static json_t *to_json(const struct spec_result *r, json_t *details)
 {
 	json_t *answer = spec_json_check(r);
 
-	if (rule)
-		json_object_set_new(json_array_get(json_object_get(answer, "errors"), 0), "rule",
-			json_string(rule));
+	if (details)
+		json_object_update(
+			json_array_get(json_object_get(answer, "errors"), 0), details);
 	return answer;
 }
 
@@ -69,9 +68,10 @@ static int run(struct cli *c, struct error *err)
 					: spec_load_file(path, &judge_spec_checks, &r, err);
 	if (failed < 0)
 		return -1;
-	const char *rule = judge(c, &r);
+	auto_json *details = NULL;
+	judge(c, &r, &details);
 	if (c->json)
-		cli_print_json(to_json(&r, rule));
+		cli_print_json(to_json(&r, details));
 	else
 		print(&r);
 	return r.ok ? CLI_OK : CLI_REFUSED;

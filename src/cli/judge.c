@@ -12,14 +12,15 @@ static int check_image(struct text t, struct error *err)
 
 const struct spec_checks judge_spec_checks = {.image = check_image};
 
-void judge_image(struct cli *c, struct text image, struct image_verdict *ret)
+void judge_image(struct cli *c, enum image_origin origin, struct text image,
+	struct image_verdict *ret)
 {
 	auto_error struct error err = ERROR_INIT;
 	AUTO(config) config = {0};
 	const char *path = cli_config(c, &err);
 
 	if (path && config_load(path, &config, &err) == 0)
-		image_verdict_inactive(image, ret);
+		image_verdict(&config.image_policy, origin, image, ret);
 	else
 		image_verdict_broken(image, &err, ret);
 }

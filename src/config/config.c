@@ -17,6 +17,7 @@ void config_done(struct config *c)
 	free(c->min_agent_build);
 	free(c->image_provenance);
 	container_options_done(&c->container);
+	image_policy_done(&c->image_policy);
 	*c = (struct config){0};
 }
 
@@ -43,6 +44,8 @@ static void take_values(struct values *v, struct config *c)
 	c->disk_quota = strcmp(e->container.disk_quota, "auto") == 0;
 	c->derived_image_days = e->container.derived_image_days;
 	c->min_free_disk_mb = v->orchestrator.min_free_disk_mb;
+	c->image_policy = v->sandbox.image_policy;
+	v->sandbox.image_policy = (struct image_policy){.default_registry = NULL};
 }
 
 /* Every option passed its own rule; this would find a rule across options that has no row. */

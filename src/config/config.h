@@ -9,6 +9,7 @@
 #include "executor/check.h"
 #include "executor/container/options.h"
 #include "executor/registry.h"
+#include "image/policy.h"
 #include "limits/limits.h"
 #include "yaml/problem.h"
 
@@ -24,6 +25,7 @@ struct config {
 	bool disk_quota;                    /* auto; false = off */
 	uint64_t derived_image_days;        /* 0 = never removed */
 	uint64_t min_free_disk_mb;          /* 0 = off */
+	struct image_policy image_policy;
 };
 void config_done(struct config *c);
 

@@ -96,22 +96,6 @@ void values_check_kubernetes(struct schema_bind *b, const struct schema_section 
 		refuse(b, section_value(s, "enabled"), "the Kubernetes executor");
 }
 
-void values_check_image_policy(struct schema_bind *b, const struct schema_section *s, void *out)
-{
-	const struct values_image_policy *p = out;
-
-	if (p->allowed_registries.items.n > 0)
-		refuse(b, section_value(s, "allowed_registries"), "an active image policy");
-	if (p->allowed_repos.items.n > 0)
-		refuse(b, section_value(s, "allowed_repos"), "an active image policy");
-	if (p->require_digest)
-		refuse(b, section_value(s, "require_digest"), "an active image policy");
-	if (p->require_signature)
-		refuse(b, section_value(s, "require_signature"), "an active image policy");
-	if (p->default_registry && p->default_registry[0])
-		refuse(b, section_value(s, "default_registry"), "a default registry");
-}
-
 /* ---- Options of containers ---- */
 
 static int read_groups(

@@ -26,7 +26,6 @@ bool values_check_cpus(
 
 void values_check_published(struct schema_bind *b, const struct schema_section *s, void *out);
 void values_check_kubernetes(struct schema_bind *b, const struct schema_section *s, void *out);
-void values_check_image_policy(struct schema_bind *b, const struct schema_section *s, void *out);
 /* Every option by the rule of its row, so that all that are wrong are told at once. */
 void values_check_container(struct schema_bind *b, const struct schema_section *s, void *out);
 /* All options together, normalized; *ret must be initialised. */

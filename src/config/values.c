@@ -1,14 +1,13 @@
 #include "config/values.h"
 
 #include "config/values-check.h"
+#include "image/policy-keys.h"
 #include "limits/ceiling.h"
 
 enum {
 	MINUTES_MAX = 525600, /* a year */
 	TEXT_MAX = 1024,
-	REGISTRIES_MAX = 256,
-	REPOS_MAX = 1024,
-	POLICY_LIST_MAX = 16,
+	PUBLISHED_MAX = 16,
 };
 
 static const struct schema_key limits_keys[] = {
@@ -46,7 +45,7 @@ static const struct schema_key published_keys[] = {
 	{.name = "repositories",
 		.type = SCHEMA_LIST,
 		AT(repositories),
-		.max_items = POLICY_LIST_MAX,
+		.max_items = PUBLISHED_MAX,
 		.max_bytes = 512,
 		.doc = "Exact names of cloop's own images."},
 	{.name = "issuer",
@@ -421,83 +420,6 @@ static const struct schema_key executors_keys[] = {
 #undef AT
 static const struct schema executors_schema = {SCHEMA(executors_keys)};
 
-#define AT(name) .offset = offsetof(struct values_identity, name)
-static const struct schema_key identity_keys[] = {
-	{.name = "issuer",
-		.type = SCHEMA_TEXT,
-		.flags = SCHEMA_VERBATIM,
-		AT(issuer),
-		.max_bytes = 512,
-		.doc = "https URL of the issuer."},
-	{.name = "subject_regexp",
-		.type = SCHEMA_TEXT,
-		.flags = SCHEMA_VERBATIM,
-		AT(subject_regexp),
-		.max_bytes = TEXT_MAX,
-		.doc = "Anchored pattern."},
-};
-#undef AT
-static const struct schema identity_schema = {SCHEMA(identity_keys)};
-
-#define AT(name) .offset = offsetof(struct values_image_policy, name)
-#define ENTRIES(name, max) \
-	.type = SCHEMA_LIST, .flags = SCHEMA_VERBATIM, AT(name), .max_items = max, .max_bytes = 4095
-static const struct schema_key image_policy_keys[] = {
-	{.name = "allowed_registries",
-		ENTRIES(allowed_registries, REGISTRIES_MAX),
-		.doc = "HOST[:PORT], *.SUFFIX[:PORT] or *. Empty: any."},
-	{.name = "allowed_repos",
-		ENTRIES(allowed_repos, REPOS_MAX),
-		.doc = "[HOST/]REPO, [HOST/]REPO/* or HOST/*. Empty: any."},
-	{.name = "require_digest",
-		.type = SCHEMA_BOOLEAN,
-		AT(require_digest),
-		.fallback = "false",
-		.doc = "A reference must carry a digest."},
-	{.name = "require_signature",
-		.type = SCHEMA_BOOLEAN,
-		AT(require_signature),
-		.fallback = "false",
-		.doc = "cosign must verify the digest."},
-	{.name = "cosign_public_keys",
-		ENTRIES(cosign_public_keys, POLICY_LIST_MAX),
-		.doc = "Absolute paths of key files."},
-	{.name = "cosign_identities",
-		.type = SCHEMA_ENTRIES,
-		AT(cosign_identities),
-		.max_items = POLICY_LIST_MAX,
-		.section = &identity_schema,
-		.entry_size = sizeof(struct values_identity),
-		.doc = "Keyless publishers."},
-	{.name = "cosign_ignore_tlog",
-		.type = SCHEMA_BOOLEAN,
-		AT(cosign_ignore_tlog),
-		.fallback = "false",
-		.doc = "Signatures by key need not be in a transparency log."},
-	{.name = "default_registry",
-		.type = SCHEMA_TEXT,
-		.flags = SCHEMA_BLANK | SCHEMA_VERBATIM,
-		AT(default_registry),
-		.max_bytes = 512,
-		.fallback = "",
-		.check = values_check_unavailable_text,
-		.doc = "Registry of references that name none."},
-	{.name = "govern_operator_images",
-		.type = SCHEMA_BOOLEAN,
-		AT(govern_operator_images),
-		.fallback = "false",
-		.doc = "The operator's images obey the same rules."},
-	{.name = "insecure_registries",
-		ENTRIES(insecure_registries, POLICY_LIST_MAX),
-		.doc = "Loopback registries that are spoken to without TLS."},
-};
-#undef ENTRIES
-#undef AT
-static const struct schema image_policy_schema = {SCHEMA(image_policy_keys),
-	.across = values_check_image_policy,
-	.doc = "Which images projects may name. A policy that restricts anything is not available "
-	       "in this version: it is refused, not ignored."};
-
 static const struct schema_key sandbox_keys[] = {
 	{.name = "image_policy",
 		.type = SCHEMA_SECTION,
@@ -574,22 +496,6 @@ static void container_done(struct values_container *c)
 	free(c->filter.subnet_pool);
 	free(c->filter.subnet_pool6);
 	free(c->disk_quota);
-}
-
-static void image_policy_done(struct values_image_policy *p)
-{
-	struct values_identity *identities = p->cosign_identities.v;
-
-	for (size_t i = 0; i < p->cosign_identities.n; i++) {
-		free(identities[i].issuer);
-		free(identities[i].subject_regexp);
-	}
-	free(identities);
-	list_done(&p->allowed_registries);
-	list_done(&p->allowed_repos);
-	list_done(&p->cosign_public_keys);
-	list_done(&p->insecure_registries);
-	free(p->default_registry);
 }
 
 void values_done(struct values *v)

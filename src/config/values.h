@@ -5,6 +5,7 @@
 #pragma once
 
 #include "executor/container/options.h"
+#include "image/policy.h"
 #include "limits/limits.h"
 #include "schema/schema.h"
 
@@ -63,25 +64,8 @@ struct values_executors {
 	struct values_kubernetes kubernetes;
 };
 
-struct values_identity {
-	char *issuer;
-	char *subject_regexp;
-};
-
-struct values_image_policy {
-	struct schema_list allowed_registries, allowed_repos;
-	bool require_digest;
-	bool require_signature;
-	struct schema_list cosign_public_keys;
-	struct schema_entries cosign_identities; /* struct values_identity */
-	bool cosign_ignore_tlog;
-	char *default_registry;
-	bool govern_operator_images;
-	struct schema_list insecure_registries;
-};
-
 struct values_sandbox {
-	struct values_image_policy image_policy;
+	struct image_policy image_policy;
 };
 
 struct values_orchestrator {

@@ -189,20 +189,34 @@ static bool is_image_id(const struct parts *p)
 					      text_is(p->path, "sha512"));
 }
 
+static size_t name_length(const struct normal_name *n)
+{
+	size_t registry = strlen(n->registry);
+
+	return registry + (registry ? 1 : 0) + strlen(n->repository);
+}
+
+/* Lengths of the name and of everything with tag and digest. */
+static int check_lengths(
+	size_t name, size_t tag, size_t digest, struct text whole, struct error *err)
+{
+	if (name > IMAGE_NAME_MAX)
+		return malformed(err, ERROR_IMAGE_REF_NAME_TOO_LONG, whole,
+			"registry and repository are longer than 255 bytes");
+	if (name + (tag ? 1 + tag : 0) + (digest ? 1 + digest : 0) > IMAGE_TEXT_MAX)
+		return malformed(err, ERROR_IMAGE_REF_TOO_LONG, whole,
+			"its normal form is longer than 512 bytes");
+	return 0;
+}
+
 /* Lengths of the text as given and of the normal form, then image IDs. */
 static int check_whole(const struct parts *p, const struct normal_name *n, struct error *err)
 {
-	size_t registry = strlen(n->registry), repository = strlen(n->repository);
-	size_t name = registry + (registry ? 1 : 0) + repository;
-	size_t given = (size_t)(p->path.p + p->path.len - p->whole.p);
-	size_t suffix = (p->tag.len ? 1 + p->tag.len : 0) + (p->digest.len ? 1 + p->digest.len : 0);
+	size_t given = (size_t)(p->path.p + p->path.len - p->whole.p), name = name_length(n);
 
-	if (name > IMAGE_NAME_MAX || given > IMAGE_NAME_MAX)
-		return malformed(err, ERROR_IMAGE_REF_NAME_TOO_LONG, p->whole,
-			"registry and repository are longer than 255 bytes");
-	if (name + suffix > IMAGE_TEXT_MAX)
-		return malformed(err, ERROR_IMAGE_REF_TOO_LONG, p->whole,
-			"its normal form is longer than 512 bytes");
+	if (check_lengths(given > name ? given : name, p->tag.len, p->digest.len, p->whole, err) <
+		0)
+		return -1;
 	if (is_image_id(p))
 		return malformed(err, ERROR_IMAGE_REF_IMAGE_ID, p->whole, "it is an image ID");
 	return 0;
@@ -235,6 +249,24 @@ int image_reference_parse(struct text t, struct image_reference *ret, struct err
 	copy_text(ret->tag, p.tag);
 	copy_text(ret->digest, p.digest);
 	ret->qualified = p.registry.host.p != NULL;
+	return 0;
+}
+
+int image_reference_qualify(
+	struct image_reference *r, const char *registry, struct text written, struct error *err)
+{
+	struct registry_parts parts = {.host = text_of(registry)};
+	bool official = registry_is_hub(&parts) && !strchr(r->repository, '/');
+	struct normal_name name;
+
+	assert(!*r->registry && strlen(registry) <= IMAGE_TEXT_MAX);
+	snprintf(name.registry, sizeof(name.registry), "%s", registry);
+	snprintf(name.repository, sizeof(name.repository), "%s%s", official ? "library/" : "",
+		r->repository);
+	if (check_lengths(name_length(&name), strlen(r->tag), strlen(r->digest), written, err) < 0)
+		return -1;
+	copy_text(r->registry, text_of(name.registry));
+	copy_text(r->repository, text_of(name.repository));
 	return 0;
 }
 

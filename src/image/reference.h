@@ -37,6 +37,15 @@ struct image_reference {
  */
 must_check int image_reference_parse(struct text t, struct image_reference *ret, struct error *err);
 
+/*
+ * Gives a reference that names no registry this one (in normal form); on Docker Hub a repository of
+ * one component gets library/. The text still did not name it: `qualified` stays false. -1: the
+ * limits of §2, name_too_long and too_long, judged as by the parser; *r is untouched then.
+ * `written` is for the message.
+ */
+must_check int image_reference_qualify(
+	struct image_reference *r, const char *registry, struct text written, struct error *err);
+
 /* `registry/repository`, or `repository`. */
 void image_reference_name(const struct image_reference *r, char out[IMAGE_TEXT_MAX + 1]);
 /* name[:tag][@digest]; parses to the same parts. */

@@ -74,10 +74,17 @@ static bool storable(struct schema_bind *b, const struct schema_key *key, const 
 static bool judge_text(
 	struct schema_bind *b, const struct schema_key *key, const struct node *n, struct text *ret)
 {
+	bool check_empty = key->flags & SCHEMA_CHECK_EMPTY;
+
 	if (n->kind != NODE_SCALAR)
 		return wrong_type(b, "text", n);
+	if (key->flags & SCHEMA_TYPED && node_is_typed(n)) {
+		wrong_type(b, "text", n);
+		problems_set_remedy(b->errors, "quote it, if this is the text that is meant");
+		return false;
+	}
 	*ret = key->flags & SCHEMA_VERBATIM ? n->text : text_trim(n->text);
-	if (ret->len == 0 && !(key->flags & SCHEMA_BLANK)) {
+	if (ret->len == 0 && !(key->flags & SCHEMA_BLANK) && !check_empty) {
 		schema_problem(b, PROBLEM_EMPTY, n, "the text is empty");
 		return false;
 	}
@@ -87,7 +94,7 @@ static bool judge_text(
 			key->max_bytes);
 		return false;
 	}
-	if (ret->len > 0 && key->check && !key->check(b, key, n, *ret))
+	if ((ret->len > 0 || check_empty) && key->check && !key->check(b, key, n, *ret))
 		return false;
 	if (ret->len > 0 && key->choices && !is_choice(b, key, n, ret))
 		return false;
@@ -295,11 +302,13 @@ static size_t judged_items(
 	return key->max_items;
 }
 
-static bool null_item(struct schema_bind *b, const struct node *item)
+static bool null_item(
+	struct schema_bind *b, const struct schema_key *key, const struct node *item)
 {
 	if (!node_is_null(item))
 		return false;
-	schema_problem(b, PROBLEM_NULL_ITEM, item, "the item is null");
+	schema_problem(b, key->flags & SCHEMA_TYPED ? PROBLEM_WRONG_TYPE : PROBLEM_NULL_ITEM, item,
+		"the item is null");
 	return true;
 }
 
@@ -317,7 +326,7 @@ static bool bind_list(
 	list->given = true;
 	for (const struct node *item = n->first; item && item->index < limit; item = item->next) {
 		struct text value;
-		if (item->refused || null_item(b, item) || !judge_text(b, key, item, &value)) {
+		if (item->refused || null_item(b, key, item) || !judge_text(b, key, item, &value)) {
 			valid = false;
 			continue;
 		}
@@ -345,7 +354,7 @@ static bool bind_entries(
 	for (const struct node *item = n->first; item && item->index < limit; item = item->next) {
 		void *entry = (char *)entries->v + item->index * key->entry_size;
 		schema_defaults(key->section, entry);
-		if (item->refused || null_item(b, item))
+		if (item->refused || null_item(b, key, item))
 			valid = false;
 		else if (item->kind != NODE_MAPPING)
 			valid = wrong_type(b, "a mapping", item);

@@ -40,6 +40,9 @@ enum schema_flag {
 	SCHEMA_BLANK = 16,    /* a text may be empty */
 	SCHEMA_NO_CASE = 32,  /* choices in any case; kept as the table spells them */
 	SCHEMA_VERBATIM = 64, /* a text or item is not trimmed */
+	/* A plain number, true or false, and a null item, is no text: wrong_type. */
+	SCHEMA_TYPED = 128,
+	SCHEMA_CHECK_EMPTY = 256, /* `check` judges an empty text too, instead of `empty` */
 };
 
 struct schema_list {

@@ -61,6 +61,47 @@ bool node_is_null(const struct node *n)
 	return false;
 }
 
+static size_t digits(struct text t)
+{
+	size_t n = 0;
+
+	while (n < t.len && ascii_digit(t.p[n]))
+		n++;
+	return n;
+}
+
+/* -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)? */
+static bool is_number(struct text t)
+{
+	if (t.len > 0 && t.p[0] == '-')
+		t = text_after(t, 1);
+	size_t n = digits(t);
+	if (n == 0 || (n > 1 && t.p[0] == '0'))
+		return false;
+	t = text_after(t, n);
+	if (t.len > 0 && t.p[0] == '.') {
+		t = text_after(t, 1);
+		n = digits(t);
+		if (n == 0)
+			return false;
+		t = text_after(t, n);
+	}
+	if (t.len > 0 && ascii_to_lower(t.p[0]) == 'e') {
+		t = text_after(t, 1);
+		if (t.len > 0 && (t.p[0] == '+' || t.p[0] == '-'))
+			t = text_after(t, 1);
+		n = digits(t);
+		return n > 0 && n == t.len;
+	}
+	return t.len == 0;
+}
+
+bool node_is_typed(const struct node *n)
+{
+	return n->kind == NODE_SCALAR && n->plain &&
+	       (text_is(n->text, "true") || text_is(n->text, "false") || is_number(n->text));
+}
+
 static const struct node *find_key(const struct node *mapping, struct text name)
 {
 	if (!mapping || mapping->kind != NODE_MAPPING)

@@ -45,6 +45,8 @@ must_check void *tree_alloc(struct tree *t, size_t size);
 
 /* A plain scalar that is empty, ~, null, Null or NULL (§5), or no node at all. */
 bool node_is_null(const struct node *n);
+/* A plain scalar that is true, false or a number as JSON writes them. */
+bool node_is_typed(const struct node *n);
 /* The key (its node) whose text is `name`, refused or not; the first if there are several. */
 const struct node *node_key(const struct node *mapping, const char *name);
 /* Value at "a.b.c" through mappings, or NULL; null values and refused ones count as there. */

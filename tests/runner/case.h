@@ -41,7 +41,8 @@ extern const struct case_kind
 	case_spec_kinds[]; /* sandbox: parse load size hash apply env status */
 extern const struct case_kind
 	case_placement_kinds[]; /* sandbox: limits render limits_config runtime place gate */
-extern const struct case_kind case_image_kinds[]; /* image: parse pin */
+extern const struct case_kind case_image_kinds[];        /* image: parse pin */
+extern const struct case_kind case_image_policy_kinds[]; /* image: policy check */
 extern const struct case_kind
 	case_validate_kinds[];                   /* container: validate, those of names, options */
 extern const struct case_kind case_argv_kinds[]; /* container: detect env argv mounts failures … */
