@@ -41,8 +41,7 @@ static json_t *to_json(const struct spec_result *r, json_t *details)
 	json_t *answer = spec_json_check(r);
 
 	if (details)
-		json_object_update(
-			json_array_get(json_object_get(answer, "errors"), 0), details);
+		json_object_update(json_array_get(json_object_get(answer, "errors"), 0), details);
 	return answer;
 }
 

@@ -12,8 +12,8 @@ static int check_image(struct text t, struct error *err)
 
 const struct spec_checks judge_spec_checks = {.image = check_image};
 
-void judge_image(struct cli *c, enum image_origin origin, struct text image,
-	struct image_verdict *ret)
+void judge_image(
+	struct cli *c, enum image_origin origin, struct text image, struct image_verdict *ret)
 {
 	auto_error struct error err = ERROR_INIT;
 	AUTO(config) config = {0};

@@ -12,5 +12,5 @@ extern const struct spec_checks judge_spec_checks;
  * The verdict of the operator's policy on an image. A configuration that cannot be used refuses
  * every image (image-trust.md §3.2). Neither network nor engine is touched.
  */
-void judge_image(struct cli *c, enum image_origin origin, struct text image,
-	struct image_verdict *ret);
+void judge_image(
+	struct cli *c, enum image_origin origin, struct text image, struct image_verdict *ret);

@@ -9,8 +9,6 @@
 #include "config/values.h"
 #include "yaml/reader.h"
 
-#define LIMITS_SECTION "executors.limits"
-
 void config_done(struct config *c)
 {
 	free(c->default_id);
@@ -108,14 +106,33 @@ int config_read(
 		&ret_report->warnings);
 }
 
-static bool only_limits(const struct problems *errors)
+/* Nothing but this section is wrong. */
+static bool only(const char *section, const struct problems *errors)
 {
+	size_t n = strlen(section);
+
 	for (size_t i = 0; i < errors->n; i++) {
-		struct text path = text_of(errors->v[i].path);
-		if (!text_is(path, LIMITS_SECTION) && !text_starts(path, LIMITS_SECTION "."))
+		const char *path = errors->v[i].path;
+		if (strncmp(path, section, n) != 0 || (path[n] != '\0' && path[n] != '.'))
 			return false;
 	}
 	return true;
+}
+
+static enum error_code code_of(const struct problems *errors)
+{
+	static const struct {
+		const char *section;
+		enum error_code code;
+	} rows[] = {
+		{"executors.limits", ERROR_LIMITS_CONFIGURATION},
+		{"sandbox.image_policy", ERROR_SANDBOX_IMAGE_DENIED},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (only(rows[i].section, errors))
+			return rows[i].code;
+	return ERROR_CONFIG_INVALID;
 }
 
 int config_refuse(const struct problems *errors, const char *path, struct error *err)
@@ -123,8 +140,7 @@ int config_refuse(const struct problems *errors, const char *path, struct error 
 	AUTO(str) summary = STR_INIT(ERROR_TEXT_MAX);
 
 	problems_summary(errors, path, &summary);
-	error_set(err, only_limits(errors) ? ERROR_LIMITS_CONFIGURATION : ERROR_CONFIG_INVALID,
-		"invalid configuration: %s", str_text(&summary));
+	error_set(err, code_of(errors), "invalid configuration: %s", str_text(&summary));
 	error_set_remedy(err, "%s", errors->v[0].remedy);
 	error_add_detail(err, "path", json_from_string(path));
 	return error_add_detail(err, "errors", problems_to_json(errors));
@@ -160,6 +176,7 @@ struct registry_settings config_registry_settings(const struct config *c, const 
 	return (struct registry_settings){
 		.home = home,
 		.container = c->container_enabled ? &c->container : NULL,
+		.image_policy = &c->image_policy,
 		.allow_host_process = c->allow_host_process,
 	};
 }

@@ -54,7 +54,8 @@ must_check int config_read(
 	const char *path, struct config *ret, struct config_report *ret_report, struct error *err);
 /*
  * The same for a dispatch: a broken file is config_invalid, or limits_configuration if nothing but
- * executors.limits is wrong (sandbox-spec.md §10.4); the message names the first problem, details
+ * executors.limits is wrong (sandbox-spec.md §10.4), sandbox_image_denied if nothing but
+ * sandbox.image_policy is (image-trust.md §3.2); the message names the first problem, details
  * hold `errors` and `path`.
  */
 must_check int config_load(const char *path, struct config *ret, struct error *err);

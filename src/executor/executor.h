@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/strv.h"
 #include "executor/candidate.h"
+#include "image/verdict.h"
 
 struct container_request; /* executor/container/request.h: one run, decided */
 struct executor;
@@ -41,6 +42,7 @@ int executor_signal_from_text(struct text t);
 struct executor_start {
 	const char *home; /* absolute; <home>/runs exists */
 	const struct container_request *request;
+	enum image_origin image_origin; /* who chose request->image */
 	/* First record of the run (architecture §6) without what the driver itself knows. */
 	const json_t *record;
 	int64_t timeout_ms;        /* 0 = none; from the moment the workload runs */

@@ -7,6 +7,7 @@
 #include "executor/executor.h"
 
 struct container_options;
+struct image_policy;
 
 enum { REGISTRY_EXECUTORS_MAX = 64 };
 
@@ -28,5 +29,6 @@ must_check struct candidate *registry_candidates(const struct registry *r);
 struct registry_settings {
 	const char *home;                          /* NULL = none yet (executor test) */
 	const struct container_options *container; /* normalized; NULL = switched off */
+	const struct image_policy *image_policy;   /* validated; outlives the executors */
 	bool allow_host_process;
 };

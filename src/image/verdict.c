@@ -233,3 +233,19 @@ int image_verdict_error(const struct image_verdict *v, enum image_origin origin,
 		error_add_detail(err, "detail", json_string(v->detail));
 	return -1;
 }
+
+int image_verdict_pass(const struct image_policy *p, enum image_origin origin, struct text image,
+	struct image_verdict *ret, struct error *err)
+{
+	image_verdict(p, origin, image, ret);
+	if (ret->allowed && !ret->needs_signature)
+		return 0;
+	if (ret->allowed) {
+		refuse(ret, IMAGE_RULE_SIGNATURE_REQUIRED,
+			"sandbox.image_policy.require_signature is set, and this version cannot "
+			"verify signatures");
+		remedy(ret, "use a version that can, or let the operator set require_signature: "
+			    "false");
+	}
+	return image_verdict_error(ret, origin, image, err);
+}

@@ -59,3 +59,10 @@ void image_verdict_broken(struct text image, const struct error *why, struct ima
  */
 int image_verdict_error(const struct image_verdict *v, enum image_origin origin, struct text image,
 	struct error *err);
+
+/*
+ * The verdict as a step of a dispatch: 0 and *ret, or -1 with image_verdict_error(). Signatures
+ * cannot be verified in this version: an image that needs one is refused, signature-required.
+ */
+must_check int image_verdict_pass(const struct image_policy *p, enum image_origin origin,
+	struct text image, struct image_verdict *ret, struct error *err);

@@ -9,11 +9,18 @@ void context_done(struct context *c)
 	home_done(&c->home);
 }
 
+static int load(const char *path, struct config *ret, struct error *err)
+{
+	const char *rule = image_rule_text(IMAGE_RULE_POLICY_CONFIGURATION);
+
+	return config_load(path, ret, err) < 0 ? error_add_detail(err, "rule", json_string(rule))
+					       : 0;
+}
+
 int context_open(const char *home, const char *config_path, struct context *ret, struct error *err)
 {
 	*ret = (struct context){.home = HOME_INIT};
-	if (config_load(config_path, &ret->config, err) < 0 ||
-		home_open(home, &ret->home, err) < 0) {
+	if (load(config_path, &ret->config, err) < 0 || home_open(home, &ret->home, err) < 0) {
 		context_done(ret);
 		*ret = (struct context){.home = HOME_INIT};
 		return -1;

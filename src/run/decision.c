@@ -20,11 +20,22 @@ void decision_done(struct decision *d)
 	problems_done(&d->warnings);
 }
 
-static int judge_image(struct text t, struct error *err)
+static int judge_reference(struct text t, struct error *err)
 {
 	struct image_reference ignored;
 
 	return image_reference_parse(t, &ignored, err);
+}
+
+/* Step 2. Where the file names no image, the executor judges its own. */
+static int judge(const struct context *c, const struct decision *d, struct error *err)
+{
+	struct image_verdict ignored;
+
+	if (!d->file.present || !d->file.spec.image)
+		return 0;
+	return image_verdict_pass(&c->config.image_policy, IMAGE_ORIGIN_PROJECT,
+		text_of(d->file.spec.image), &ignored, err);
 }
 
 /* Step 3: the bound executor must be able to do all of it. */
@@ -106,7 +117,7 @@ static void limit(const struct context *c, struct decision *d)
 int decision_make(const struct context *c, const struct decision_input *in, struct decision *ret,
 	struct error *err)
 {
-	static const struct spec_checks checks = {.image = judge_image};
+	static const struct spec_checks checks = {.image = judge_reference};
 
 	*ret = (struct decision){.run = RUN_SPEC_INIT,
 		.warnings = PROBLEMS_INIT(PROBLEMS_WARNINGS_MAX),
@@ -117,6 +128,8 @@ int decision_make(const struct context *c, const struct decision_input *in, stru
 		return -1;
 	if (!ret->file.ok)
 		return spec_result_error(&ret->file, err);
+	if (judge(c, ret, err) < 0)
+		return -1;
 	ret->executor = context_executor(c, in->executor_id, err);
 	if (!ret->executor)
 		return -1;

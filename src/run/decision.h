@@ -34,9 +34,9 @@ struct decision {
 void decision_done(struct decision *d);
 
 /*
- * Errors in the order of §9.1: sandbox_invalid_spec, executor_unknown, host_execution_denied and
- * sandbox_unsupported, limits_configuration, those of apply_spec(). *ret is initialised here and is
- * to be released in every case.
+ * Errors in the order of §9.1: sandbox_invalid_spec, sandbox_image_denied, executor_unknown,
+ * host_execution_denied and sandbox_unsupported, limits_configuration, those of apply_spec(). *ret
+ * is initialised here and is to be released in every case.
  */
 must_check int decision_make(const struct context *c, const struct decision_input *in,
 	struct decision *ret, struct error *err);

@@ -75,7 +75,7 @@ static void prepare(const struct context *c, const struct dispatch *in, const st
 		.isolation = isolation,
 		.project = in->input.project,
 		.title = in->title,
-		.image_requested = image_of(c, d),
+		.image_requested = d->run.image ? d->run.image : "",
 		.sandbox_sha256 = or_null(d->run.sandbox_sha256),
 		.setup_sha256 = or_null(d->run.setup_sha256),
 	};
@@ -87,6 +87,7 @@ static void prepare(const struct context *c, const struct dispatch *in, const st
 	p->start = (struct executor_start){
 		.home = c->home.path,
 		.request = &p->request,
+		.image_origin = d->run.image ? IMAGE_ORIGIN_PROJECT : IMAGE_ORIGIN_OPERATOR,
 		.record = p->record,
 		.timeout_ms = in->timeout_ms,
 		.cancel_fd = in->cancel_fd,

@@ -287,6 +287,7 @@ static int run_smoke(const struct executor *e, const char *dir, const char *home
 	auto_json *first = record_new(&facts);
 	struct executor_start start = {.home = home,
 		.request = &request,
+		.image_origin = IMAGE_ORIGIN_OPERATOR,
 		.record = first,
 		.timeout_ms = SMOKE_TIMEOUT_MS,
 		.cancel_fd = -1};

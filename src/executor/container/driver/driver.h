@@ -13,14 +13,15 @@ struct container_driver {
 	char *home;                       /* cloop's; may be NULL: facts and checks only */
 	struct container_options options; /* normalized */
 	struct runtime runtime;
+	const struct image_policy *policy; /* borrowed */
 };
 
 /*
- * Finds the engine and makes the executor. options must be normalized; copied. Errors: those of
- * runtime_detect().
+ * Finds the engine and makes the executor. options must be normalized; copied. policy must outlive
+ * it. Errors: those of runtime_detect().
  */
 must_check int container_driver_open(const char *home, const struct container_options *options,
-	struct executor **ret, struct error *err);
+	const struct image_policy *policy, struct executor **ret, struct error *err);
 /* The driver behind an executor of kind "container"; NULL for others. */
 struct container_driver *container_driver_of(const struct executor *e);
 

@@ -3,6 +3,7 @@
  * anything exists (project, mount sources, the engine line), then the run directory, the image,
  * and the supervisor, to which the opened descriptors and the values of variables are handed over.
  */
+#include <assert.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <fcntl.h>
@@ -18,6 +19,7 @@
 #include "executor/container/launch.h"
 #include "executor/container/plan.h"
 #include "executor/rundir/record.h"
+#include "image/outcome.h"
 #include "sys/clock.h"
 #include "sys/fault.h"
 #include "sys/file.h"
@@ -38,7 +40,9 @@ struct preparation {
 	struct request_mount mounts[SOURCES_MAX];
 	size_t n_sources;
 	struct strv client_env;
+	struct image_verdict verdict;
 	struct stored_image image;
+	bool not_pinned; /* although the policy restricts something */
 	struct argv_line line;
 	char *guest, *user_home, *run_dir;
 };
@@ -138,6 +142,13 @@ static int open_sources(struct preparation *p, struct error *err)
 	return 0;
 }
 
+/* The executor decides, whatever was judged before (image-trust.md §4). */
+static int judge_image(struct preparation *p, struct error *err)
+{
+	return image_verdict_pass(p->driver->policy, p->start->image_origin,
+		p->start->request->image, &p->verdict, err);
+}
+
 /* Step 1: nothing exists yet, and nothing is made. */
 static int prepare(struct preparation *p, const struct executor *e,
 	const struct executor_start *start, struct error *err)
@@ -151,7 +162,7 @@ static int prepare(struct preparation *p, const struct executor *e,
 	p->image = STORED_IMAGE_INIT;
 	const struct container_driver *d = p->driver;
 	auto_free char *dir = mem_strndup(start->request->work_dir.p, start->request->work_dir.len);
-	if (home_open(start->home, &p->home, err) < 0)
+	if (judge_image(p, err) < 0 || home_open(start->home, &p->home, err) < 0)
 		return -1;
 	p->guest = guest_file_path(p->home.path);
 	p->user_home = home_of_user();
@@ -167,20 +178,37 @@ static int prepare(struct preparation *p, const struct executor *e,
 	return client_environment(&d->runtime, p->home.path, &p->client_env, err);
 }
 
+/* What was pinned is what was judged; signatures were refused by the verdict. */
+static void settle_pin(struct preparation *p)
+{
+	const struct image_identity *i = &p->image.identity;
+	enum pin_result result = i->reproducible ? PIN_PINNED : PIN_NO_DIGEST;
+	struct pin_outcome outcome =
+		pin_outcome_of(p->driver->policy, p->start->image_origin, result);
+	struct image_verdict again;
+
+	assert(outcome.action != PIN_REFUSE && !outcome.verify);
+	p->not_pinned = outcome.warn;
+	if (!i->reproducible)
+		return;
+	image_verdict(p->driver->policy, p->start->image_origin, text_of(i->run), &again);
+	assert(again.allowed);
+}
+
 static int look_up_image(struct preparation *p, struct error *err)
 {
-	auto_free char *reference =
-		mem_strndup(p->start->request->image.p, p->start->request->image.len);
-
 	struct image_lookup lookup = {
 		.runtime = &p->driver->runtime,
 		.env = &p->client_env,
 		.home = p->home.path,
-		.reference = reference,
+		.reference = p->verdict.run_as,
 		.cancel_fd = p->start->cancel_fd,
 	};
 
-	return image_store_look_up(&lookup, &p->image, err);
+	if (image_store_look_up(&lookup, &p->image, err) < 0)
+		return -1;
+	settle_pin(p);
+	return 0;
 }
 
 int container_driver_explain(const struct executor *e, const struct executor_start *start,
@@ -329,6 +357,9 @@ static json_t *first_record(struct preparation *p, const char *handle)
 		if (image->warning)
 			record_warn(record, image->warning,
 				"more than one image of the store answers to that name");
+		if (p->not_pinned)
+			record_warn(record, "image_not_pinned",
+				"the image has no digest: it runs by its ID %s", image->id);
 	}
 	json_object_set_new(record_supervision(record), "boot_id", json_string(clock_boot_id()));
 	return record;
