@@ -182,3 +182,39 @@ def test_image_check_without_policy(case, tmp_path):
     assert (status, got["allowed"], got["rule"]) == (0, True, "")
     assert got["needs_pin"] == (expect.get("digest", "") == "")
     assert got["run_as"]
+
+
+def write_policy(tmp_path, policy):
+    """A config file whose image_policy is the section of a case."""
+    config = tmp_path / "config.yaml"
+    config.write_text("" if policy is None else
+                      "sandbox: {image_policy: %s}\n" % json.dumps(policy, ensure_ascii=False))
+    config.chmod(0o600)
+    return ["--config", str(config)]
+
+
+@pytest.mark.parametrize("case", cases("image/check.jsonl", "check"))
+def test_image_check(case, tmp_path):
+    words = write_policy(tmp_path, case["policy"])
+    status, got, _ = cloop(tmp_path, "image", "check", "--json", *words, "--", case["ref"])
+    assert has_subset(case["expect"], got), got
+    assert status == (0 if got["allowed"] else 1)
+    assert got["allowed"] or (got["reason"] and got["remediation"])
+    assert set(got) >= {"image", "registry", "repository", "tag", "digest", "policy_active"}
+
+
+@pytest.mark.parametrize("case", cases("image/policy.jsonl", "policy"))
+def test_config_check_policy(case, tmp_path):
+    prefix = "sandbox.image_policy"
+    words = write_policy(tmp_path, case["policy"])
+    status, got, _ = cloop(tmp_path, "config", "check", "--json", *words)
+    expect = case["expect"]
+    assert got["ok"] == expect.get("ok", False), got
+    assert status == (0 if got["ok"] else 1)
+    for kind in ("errors", "warnings"):
+        found = [(e["path"], e["code"]) for e in got[kind]]
+        for e in expect.get(kind, []):
+            path = f"{prefix}.{e['path']}" if e["path"] else prefix
+            assert (path, e["code"]) in found, found
+    places = [(e["line"], e["column"]) for e in got["errors"]]
+    assert places == sorted(places)
