@@ -1,4 +1,4 @@
-"""The public cases of file and reference parsing through the command line: the library and
+"""The cases of file and reference parsing through the command line: the library and
 `cloop … --json` give one answer."""
 import base64
 import collections
@@ -16,8 +16,8 @@ MAX_SECONDS = 20
 
 
 def cases(path, *kinds):
-    lines = (ROOT / "tests/cases" / path).read_text().splitlines()
-    found = [json.loads(line) for line in lines if line.strip()]
+    found = [json.loads(line) for folder in ("cases", "cases-own")
+             for line in (ROOT / "tests" / folder / path).read_text().splitlines() if line.strip()]
     return [pytest.param(c, id=c["name"]) for c in found if c["kind"] in kinds and not has_nul(c)]
 
 
