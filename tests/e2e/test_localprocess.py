@@ -263,6 +263,23 @@ def test_nothing_outlives_the_first_process(host, leave):
     assert host.record()["outcome"] == "nonzero"
 
 
+def test_a_comet_is_caught(host):
+    """A process that is never the same for long: it forks, and its parent ends."""
+    comet = host.path("comet.py")
+    comet.write_text("import os\nwhile True:\n if os.fork(): os._exit(0)\n os.setsid()\n")
+    began = time.monotonic()
+    assert host.sh("python3 comet.py & sleep 0.3; exit 5").returncode == 5
+    assert time.monotonic() - began < 8
+    assert not processes_in(host.project) and host.record()["warnings"] == []
+
+
+def test_a_deep_and_wide_family_is_ended(host):
+    script = host.path("family.sh")
+    script.write_text(f'[ $1 = 0 ] && exec sleep {SLEEP}\nfor i in 1 2 3; do setsid sh $0 $(($1 - 1)) & done; sleep {SLEEP}\n')
+    assert host.sh("sh family.sh 4 & sleep 1; exit 5").returncode == 5
+    assert not processes_in(host.project) and host.record()["warnings"] == []
+
+
 def test_orphans_are_collected_while_it_runs(host):
     done = host.sh("for i in 1 2 3 4 5; do (setsid true &) ; done; sleep 0.5; "
                    "grep -l '^State:.Z' /proc/[0-9]*/status 2>/dev/null | while read f; do "
@@ -291,7 +308,7 @@ def test_supervisor_killed(host):
     assert record["exit_code"] is None
     said = host.logs(handle)
     assert said.stdout == b"first\n" and b"supervisor of this run died" in said.stderr
-    assert not (host.home / "runs" / handle / "stdout.fifo").exists()
+    eventually(lambda: not (host.home / "runs" / handle / "stdout.fifo").exists())
 
 
 def test_supervisor_killed_under_a_foreground_run(host):
@@ -317,7 +334,7 @@ def test_supervisor_dies_at_every_step(host, point, status, outcome):
         time.sleep(0.3)
         assert not host.path("ran").exists()
     [run] = (host.home / "runs").iterdir()
-    assert not (run / "stdout.fifo").exists()
+    eventually(lambda: not (run / "stdout.fifo").exists())
 
 
 def test_somebody_elses_session_is_left_alone(host):

@@ -114,7 +114,7 @@ static void sweep(void *data)
 		local_finish_now(s);
 		return;
 	}
-	size_t left = local_process_kill_children();
+	size_t left = local_process_kill_descendants();
 	if (clock_boottime_ms() >= s->sweep_until) {
 		record_warn(s->record, "processes_left",
 			"%zu processes of the run could not be ended", left);

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/pidfd.h>
 #include <sys/stat.h>
 
@@ -79,51 +80,80 @@ static bool alive(const struct local_process *p)
 }
 
 /* Kills it if it still is the one that was looked at. */
-static bool end_process(const struct local_process *p)
+static void end_process(const struct local_process *p)
 {
 	struct local_process again;
 
 	auto_fd int fd = pidfd_open(p->pid, 0);
-	if (fd < 0 || !local_process_read(p->pid, &again) || again.start != p->start)
-		return false;
-	return pidfd_send_signal(fd, SIGKILL, NULL, 0) == 0;
+	if (fd >= 0 && local_process_read(p->pid, &again) && again.start == p->start)
+		pidfd_send_signal(fd, SIGKILL, NULL, 0);
 }
 
-/* One of the processes of /proc that counts; `judge` says which. */
-typedef bool judge_fn(const void *data, const struct local_process *p);
+struct process_list {
+	struct local_process *v;
+	size_t n, cap;
+};
 
-static size_t end_all(judge_fn *judge, const void *data)
+static void process_list_done(struct process_list *l)
 {
-	size_t found = 0;
+	free(l->v);
+}
+
+/* Everybody but ourselves who is alive. */
+static void list_all(struct process_list *ret)
+{
 	DIR *dir = opendir("/proc");
 
 	if (!dir)
-		return 0;
+		return;
 	for (struct dirent *e; (e = readdir(dir));) {
 		struct local_process p;
 		uint64_t pid;
 		if (!number(text_of(e->d_name), INT32_MAX, &pid) || (pid_t)pid == getpid() ||
-			!local_process_read((pid_t)pid, &p))
+			!local_process_read((pid_t)pid, &p) || !alive(&p))
 			continue;
-		if (alive(&p) && judge(data, &p)) {
-			found++;
-			end_process(&p);
+		if (ret->n == ret->cap) {
+			ret->cap = ret->cap ? ret->cap * 2 : 256;
+			ret->v = mem_grow(ret->v, ret->cap, sizeof(*ret->v));
 		}
+		ret->v[ret->n++] = p;
 	}
 	closedir(dir);
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct local_process *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static bool descends_from(const struct process_list *l, const struct local_process *p, pid_t whom)
+{
+	/* A chain of parents cannot be longer than the list. */
+	for (size_t i = 0; p && i <= l->n; i++) {
+		if (p->parent == whom)
+			return true;
+		struct local_process key = {.pid = p->parent};
+		p = bsearch(&key, l->v, l->n, sizeof(key), by_pid);
+	}
+	return false;
+}
+
+size_t local_process_kill_descendants(void)
+{
+	AUTO(process_list) all = {0};
+	size_t found = 0;
+
+	list_all(&all);
+	if (all.n > 1)
+		qsort(all.v, all.n, sizeof(*all.v), by_pid);
+	for (size_t i = 0; i < all.n; i++)
+		if (descends_from(&all, &all.v[i], getpid())) {
+			found++;
+			end_process(&all.v[i]);
+		}
 	return found;
-}
-
-static bool is_child(const void *data, const struct local_process *p)
-{
-	return p->parent == *(const pid_t *)data;
-}
-
-size_t local_process_kill_children(void)
-{
-	pid_t self = getpid();
-
-	return end_all(is_child, &self);
 }
 
 struct run_marks {
@@ -152,10 +182,8 @@ static bool holds_pipe(const struct run_marks *m, pid_t pid)
 	return holds;
 }
 
-static bool is_of_run(const void *data, const struct local_process *p)
+static bool is_of_run(const struct run_marks *m, const struct local_process *p)
 {
-	const struct run_marks *m = data;
-
 	if (local_process_of_session(p, m->leader, m->there ? &m->now : NULL))
 		return true;
 	return p->start >= m->leader->start && holds_pipe(m, p->pid);
@@ -165,11 +193,19 @@ size_t local_process_kill_run(const struct local_process *leader, int run_fd)
 {
 	static const char *const names[PIPES] = {"stdout.fifo", "stderr.fifo"};
 	struct run_marks m = {.leader = leader};
+	AUTO(process_list) all = {0};
+	size_t found = 0;
 
 	m.there = local_process_read(leader->pid, &m.now);
 	for (size_t i = 0; i < PIPES; i++)
 		if (fstatat(run_fd, names[i], &m.pipes[m.n_pipes], AT_SYMLINK_NOFOLLOW) == 0 &&
 			S_ISFIFO(m.pipes[m.n_pipes].st_mode))
 			m.n_pipes++;
-	return end_all(is_of_run, &m);
+	list_all(&all);
+	for (size_t i = 0; i < all.n; i++)
+		if (is_of_run(&m, &all.v[i])) {
+			found++;
+			end_process(&all.v[i]);
+		}
+	return found;
 }

@@ -29,8 +29,11 @@ bool local_process_read(pid_t pid, struct local_process *ret);
 bool local_process_of_session(const struct local_process *p, const struct local_process *leader,
 	const struct local_process *now);
 
-/* SIGKILL to every child of ours; their children become ours then. How many were alive. */
-size_t local_process_kill_children(void);
+/*
+ * SIGKILL to everybody who descends from us. Who was born meanwhile, or lost its parent between two
+ * looks, is met the next time. How many were alive.
+ */
+size_t local_process_kill_descendants(void);
 
 /*
  * SIGKILL to what is left of a run without a supervisor: the members of the leader's session, and

@@ -188,11 +188,14 @@ static int run_loop(struct local_supervisor *s)
 	return over ? 0 : 1;
 }
 
-/* Nothing was started and there may be no log: only the record can say so. */
+/*
+ * Nothing was started and there may be no log: only the record can say so. A run that was to be
+ * taken over stays as it is, for the next one.
+ */
 static int give_up(struct local_supervisor *s, const struct error *err)
 {
 	log_error("%s", err->message);
-	if (s->record && !record_final(s->record)) {
+	if (s->record && !s->adopted) {
 		record_set_error(s->record, err);
 		record_set_state(s->record, "failed");
 		json_object_set_new(s->record, "outcome", json_string("start_failed"));

@@ -7,10 +7,9 @@
  * process it is.
  *
  * The supervisor is the reaper of every descendant (PR_SET_CHILD_SUBREAPER): whoever loses its
- * parent becomes its child, whatever session it is in. So "everything of the run" is what can be
- * reached by killing one's own children until there are none left; a pid of a child is never
- * reused before it is collected. The run ends when the first process has: the rest is killed then,
- * and only then the pipes are drained.
+ * parent becomes its child, whatever session it is in. So "everything of the run" is its own
+ * descendants: they are killed until it has no child left. The run ends when the first process has:
+ * the rest is killed then, and only then the pipes are drained.
  *
  * A dead supervisor takes the first process with it (PR_SET_PDEATHSIG). The next one cannot be a
  * reaper of the others: it ends who is left of the session and who holds the pipes

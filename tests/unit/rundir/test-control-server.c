@@ -1,0 +1,235 @@
+#include "unit/unit.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include "executor/rundir/control-server.h"
+#include "sys/file.h"
+
+#define HANDLE "c-0123456789ab"
+
+/* A server in this process; its clients are children that exit with 0 when all was as expected. */
+struct fixture {
+	char path[32];
+	struct home home;
+	struct loop *loop;
+	struct control_server *server;
+	int asked;
+};
+
+static int op_echo(void *data, const json_t *request, json_t **ret, struct error *err)
+{
+	(void)err;
+	((struct fixture *)data)->asked++;
+	*ret = json_pack("{s:O}", "said", json_object_get(request, "say"));
+	return 0;
+}
+
+static int op_fail(void *data, const json_t *request, json_t **ret, struct error *err)
+{
+	(void)data;
+	(void)request;
+	(void)ret;
+	return error_set(err, ERROR_SIGNAL_INVALID, "no");
+}
+
+static int op_wait(void *data, const json_t *request, json_t **ret, struct error *err)
+{
+	(void)data;
+	(void)request;
+	(void)ret;
+	(void)err;
+	return 0;
+}
+
+/* As a stop that ends the run at once. */
+static int op_end(void *data, const json_t *request, json_t **ret, struct error *err)
+{
+	struct fixture *f = data;
+
+	(void)request;
+	(void)ret;
+	(void)err;
+	control_server_free(f->server);
+	f->server = NULL;
+	return 0;
+}
+
+static const struct control_op ops[] = {
+	{"echo", false, op_echo},
+	{"fail", false, op_fail},
+	{"wait", true, op_wait},
+	{"end", true, op_end},
+	{NULL, false, NULL},
+};
+
+static void fixture_done(struct fixture *f)
+{
+	auto_error struct error err = ERROR_INIT;
+
+	control_server_free(f->server);
+	loop_free(f->loop);
+	home_done(&f->home);
+	auto_fd int tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_done(file_remove_tree_at(tmp, f->path + strlen("/tmp/"), &err), &err);
+}
+
+static void fixture_init(struct fixture *f)
+{
+	auto_error struct error err = ERROR_INIT;
+
+	*f = (struct fixture){.path = "/tmp/test-control-XXXXXX", .home = HOME_INIT};
+	assert_non_null(mkdtemp(f->path));
+	f->home.sockets = strdup(f->path);
+	f->home.sockets_fd = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	f->loop = loop_new(&err);
+	f->server = control_server_open(f->loop, &f->home, HANDLE, ops, f, &err);
+	assert_non_null(f->server);
+}
+
+typedef int client_fn(const struct home *h);
+
+static int call(const struct home *h, json_t *request, json_t **ret, struct error *err)
+{
+	auto_json *taken = request;
+
+	return control_call(h, HANDLE, taken, 5000, ret, err);
+}
+
+static void on_client_gone(void *data, uint32_t events)
+{
+	(void)events;
+	loop_stop(data);
+}
+
+/* Serves until the client has ended; its exit status. */
+static int serve(struct fixture *f, client_fn *client)
+{
+	auto_error struct error err = ERROR_INIT;
+	int ends[2], status = -1;
+
+	assert_int_equal(pipe(ends), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		close(ends[0]);
+		_exit(client(&f->home));
+	}
+	close(ends[1]);
+	struct loop_source *gone = loop_watch(f->loop, ends[0], EPOLLIN, on_client_gone, f->loop);
+	assert_done(loop_run(f->loop, &err), &err);
+	loop_remove(gone);
+	close(ends[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+static int ask_and_fail(const struct home *h)
+{
+	auto_error struct error err = ERROR_INIT;
+	auto_json *answer = NULL;
+
+	if (call(h, json_pack("{s:s, s:s}", "op", "echo", "say", "hello"), &answer, &err) < 0 ||
+		!text_is(json_get_text(answer, "said"), "hello"))
+		return 1;
+	if (call(h, json_pack("{s:s}", "op", "fail"), NULL, &err) == 0 ||
+		err.code != ERROR_SIGNAL_INVALID)
+		return 2;
+	if (call(h, json_pack("{s:s}", "op", "nothing"), NULL, &err) == 0 ||
+		err.code != ERROR_USAGE)
+		return 3;
+	return call(h, json_object(), NULL, &err) == 0 || err.code != ERROR_USAGE ? 4 : 0;
+}
+
+static void test_answers(void **unused)
+{
+	__attribute__((cleanup(fixture_done))) struct fixture f;
+
+	(void)unused;
+	fixture_init(&f);
+	assert_int_equal(serve(&f, ask_and_fail), 0);
+	assert_int_equal(f.asked, 1);
+}
+
+static int end_it(const struct home *h)
+{
+	auto_error struct error err = ERROR_INIT;
+
+	return call(h, json_pack("{s:s}", "op", "end"), NULL, &err) == 0 ? 0 : 1;
+}
+
+/* The operation frees the server below its own client, which still gets its answer. */
+static void test_an_operation_may_end_it(void **unused)
+{
+	__attribute__((cleanup(fixture_done))) struct fixture f;
+
+	(void)unused;
+	fixture_init(&f);
+	assert_int_equal(serve(&f, end_it), 0);
+	assert_null(f.server);
+}
+
+static int wait_beside_others(const struct home *h)
+{
+	auto_error struct error err = ERROR_INIT;
+
+	pid_t waiting = fork();
+	if (waiting == 0)
+		_exit(call(h, json_pack("{s:s}", "op", "wait"), NULL, &err) == 0 ? 0 : 1);
+	if (ask_and_fail(h) != 0 || waitpid(waiting, NULL, WNOHANG) != 0)
+		return 1;
+	if (end_it(h) != 0)
+		return 2;
+	int status = -1;
+	return waitpid(waiting, &status, 0) == waiting && status == 0 ? 0 : 3;
+}
+
+static void test_waiting_blocks_nobody(void **unused)
+{
+	__attribute__((cleanup(fixture_done))) struct fixture f;
+
+	(void)unused;
+	fixture_init(&f);
+	assert_int_equal(serve(&f, wait_beside_others), 0);
+}
+
+/* Hostile bytes close that connection and no other. */
+static int send_rubbish(const struct home *h)
+{
+	static const struct text rubbish[] = {
+		TEXT("\xff\xff\xff\xff"), TEXT("\4\0\0\0nope"), TEXT("\0\0\0\0"), TEXT("\2\0")};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rubbish); i++) {
+		struct sockaddr_un a = {.sun_family = AF_UNIX};
+		snprintf(a.sun_path, sizeof(a.sun_path), "%s/" HANDLE ".sock", h->sockets);
+		auto_fd int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		if (connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0 ||
+			write(fd, rubbish[i].p, rubbish[i].len) != (ssize_t)rubbish[i].len)
+			return 10;
+		shutdown(fd, SHUT_WR);
+		char buffer[4096];
+		while (read(fd, buffer, sizeof(buffer)) > 0)
+			;
+	}
+	return ask_and_fail(h);
+}
+
+static void test_rubbish(void **unused)
+{
+	__attribute__((cleanup(fixture_done))) struct fixture f;
+
+	(void)unused;
+	fixture_init(&f);
+	assert_int_equal(serve(&f, send_rubbish), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_an_operation_may_end_it),
+		cmocka_unit_test(test_waiting_blocks_nobody),
+		cmocka_unit_test(test_rubbish),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
