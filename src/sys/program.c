@@ -5,9 +5,8 @@
 #include "base/mem.h"
 #include "sys/file.h"
 
-#ifndef CLOOP_LIBEXEC
-#define CLOOP_LIBEXEC "/usr/libexec/cloop"
-#endif
+/* Where a program may lie, seen from the folder of the running one. */
+static const char *const folders[] = { "", "/../libexec/cloop" };
 
 char *program_path(const char *name)
 {
@@ -17,14 +16,14 @@ char *program_path(const char *name)
 
 	if (slash) {
 		*slash = '\0';
-		char *beside = mem_printf("%s/%s", self, name);
-		if (access(beside, R_OK) == 0)
-			return beside;
-		free(beside);
-		char *built = mem_printf("%s/../%s/%s", self, part, name);
+		for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+			auto_free char *path = mem_printf("%s%s/%s", self, folders[i], name);
+			if (access(path, R_OK) == 0)
+				return TAKE_PTR(path);
+		}
+		auto_free char *built = mem_printf("%s/../%s/%s", self, part, name);
 		if (access(built, R_OK) == 0)
-			return built;
-		free(built);
+			return TAKE_PTR(built);
 	}
 	return mem_printf("%s/%s", CLOOP_LIBEXEC, name);
 }
