@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/record-file.h"
 #include "executor/container/request.h"
 #include "executor/rundir/record.h"
 #include "run/dispatch.h"
@@ -23,6 +24,8 @@ struct session {
 	struct cli *cli;
 	struct context context;
 	struct rundir run;
+	struct record_file record_file;
+	bool recorded; /* --record was done, or failed and said so */
 	int signals;
 	unsigned interrupts;
 	bool quiet; /* --json: the record is the answer, output stays in the log */
@@ -31,6 +34,7 @@ struct session {
 
 static void session_done(struct session *s)
 {
+	record_file_done(&s->record_file);
 	rundir_done(&s->run);
 	context_done(&s->context);
 	if (s->signals >= 0)
@@ -163,11 +167,11 @@ static void fill_input(struct cli *c, struct dispatch *d, const struct strv *env
 static int write_record(
 	struct session *s, json_t *record, const struct error *failure, struct error *err)
 {
-	const char *path = cli_option(s->cli, "--record");
 	auto_json *shown = record ? record_public(record) : NULL;
 
-	if (!path)
+	if (s->recorded || !cli_option(s->cli, "--record"))
 		return 0;
+	s->recorded = true;
 	if (!shown) {
 		struct record_facts facts = {
 			.project = s->cli->dir, .executor_id = cli_option(s->cli, "--executor")};
@@ -179,11 +183,7 @@ static int write_record(
 	}
 	auto_free char *text = json_write_pretty(shown);
 	auto_free char *line = mem_printf("%s\n", text);
-	auto_fd int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return error_set_errno(
-			err, ERROR_IO, errno, "writing the record to %s", quoted_string(path));
-	return file_write_all(fd, line, strlen(line), err);
+	return record_file_write(&s->record_file, text_of(line), err);
 }
 
 static json_t *read_record(struct session *s)
@@ -285,14 +285,19 @@ static int dispatch(struct session *s, struct error *err)
 static int run(struct cli *c, struct error *err)
 {
 	AUTO(session)
-	s = {.cli = c, .run = RUNDIR_INIT, .context = {.home = HOME_INIT}, .quiet = c->json};
+	s = {.cli = c,
+		.run = RUNDIR_INIT,
+		.record_file = RECORD_FILE_INIT,
+		.context = {.home = HOME_INIT},
+		.quiet = c->json};
+	const char *path = cli_option(c, "--record");
 
 	if (!c->argv || c->n_argv == 0) {
 		s.signals = -1;
 		return cli_usage(c, err, "name the command to run behind --");
 	}
 	s.signals = catch_signals(err);
-	if (s.signals < 0)
+	if (s.signals < 0 || (path && record_file_open(path, &s.record_file, err) < 0))
 		return -1;
 	int status = dispatch(&s, err);
 	if (status < 0) {

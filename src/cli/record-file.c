@@ -1,0 +1,90 @@
+#include "cli/record-file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "sys/file.h"
+
+void record_file_done(struct record_file *f)
+{
+	cleanup_fd(&f->folder);
+	cleanup_fd(&f->stream);
+	free(f->name);
+	*f = RECORD_FILE_INIT;
+}
+
+/* Links that lead to descriptors, a terminal, a FIFO: nothing that could be replaced. */
+static bool is_stream(const char *path)
+{
+	static const char *const links[] = {"/dev/std", "/dev/fd/", "/proc/"};
+	struct stat st;
+
+	for (size_t i = 0; i < ARRAY_SIZE(links); i++)
+		if (strncmp(path, links[i], strlen(links[i])) == 0)
+			return true;
+	return lstat(path, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode));
+}
+
+/*
+ * Our own stdout and stderr are used as they are: whoever opened them may be another user. Never
+ * waits for a reader: a FIFO in a stranger's tree must not hold the run up.
+ */
+static int open_stream(const char *path, int *ret)
+{
+	int own = strcmp(path, "/dev/stdout") == 0 ? 1 : strcmp(path, "/dev/stderr") == 0 ? 2 : -1;
+
+	if (own >= 0) {
+		*ret = fcntl(own, F_DUPFD_CLOEXEC, 3);
+		return *ret < 0 ? -1 : 0;
+	}
+	auto_fd int fd = open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0 || fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) < 0)
+		return -1;
+	*ret = TAKE_FD(fd);
+	return 0;
+}
+
+static int open_folder(const char *path, struct record_file *f)
+{
+	const char *slash = strrchr(path, '/');
+	auto_free char *folder =
+		slash ? mem_strndup(path, (size_t)(slash - path) + 1) : mem_strdup(".");
+	const char *name = slash ? slash + 1 : path;
+	struct stat st;
+
+	f->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (f->folder < 0 || faccessat(f->folder, ".", W_OK, AT_EACCESS) < 0)
+		return -1;
+	if (!name[0] ||
+		(fstatat(f->folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode))) {
+		errno = EISDIR;
+		return -1;
+	}
+	f->name = mem_strdup(name);
+	return 0;
+}
+
+int record_file_open(const char *path, struct record_file *ret, struct error *err)
+{
+	int r = is_stream(path) ? open_stream(path, &ret->stream) : open_folder(path, ret);
+
+	if (r < 0)
+		return error_set_errno(
+			err, ERROR_IO, errno, "writing the record to %s", quoted_string(path));
+	return 0;
+}
+
+int record_file_write(const struct record_file *f, struct text bytes, struct error *err)
+{
+	mode_t mask = umask(077);
+
+	umask(mask);
+	int r = f->stream >= 0
+			? file_write_all(f->stream, bytes.p, bytes.len, err)
+			: file_replace_at(f->folder, f->name, 0666 & ~mask, bytes, false, err);
+	return r < 0 ? error_prefix(err, "writing the record") : 0;
+}
