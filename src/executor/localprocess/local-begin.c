@@ -97,6 +97,7 @@ static int make_process(struct local_supervisor *s, struct error *err)
 {
 	int ends[2], pair[2];
 
+	rundir_reserve(&s->run);
 	if (output_open(&s->output, false, 0, 0, err) < 0 ||
 		output_open_ends(&s->output, ends, err) < 0)
 		return -1;

@@ -90,6 +90,7 @@ void local_finish_now(struct local_supervisor *s)
 	record_end_log(s->record, log_writer_stats(s->output.log));
 	record_set_time(s->record, "finished_at", clock_realtime_ns());
 	fault_hit("local:final");
+	rundir_release(&s->run);
 	local_persist(s, true);
 	fault_hit("local:end");
 	if (log_writer_end(s->output.log, clock_realtime_ns(), &err) < 0)

@@ -21,6 +21,9 @@ enum {
 	NS = 1000000000,
 };
 
+#define RESERVE_FILE "reserve"
+enum { RESERVE_BYTES = 64 << 10 };
+
 void rundir_done(struct rundir *r)
 {
 	if (r->fd >= 0)
@@ -229,4 +232,18 @@ int rundir_write(
 	if (file_replace_at(r->fd, name, 0600, text_of(text), durable, err) < 0)
 		return error_prefix(err, "run %s: %s", r->handle, name);
 	return 0;
+}
+
+void rundir_reserve(const struct rundir *r)
+{
+	auto_fd int fd =
+		openat(r->fd, RESERVE_FILE, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		(void)!fallocate(fd, 0, 0, RESERVE_BYTES);
+}
+
+void rundir_release(const struct rundir *r)
+{
+	unlinkat(r->fd, RESERVE_FILE, 0);
 }

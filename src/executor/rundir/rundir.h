@@ -59,3 +59,10 @@ bool rundir_stillborn(const struct rundir *r);
 must_check json_t *rundir_read(const struct rundir *r, const char *name, struct error *err);
 must_check int rundir_write(
 	const struct rundir *r, const char *name, json_t *value, bool durable, struct error *err);
+
+/*
+ * Room for the final record, kept from the start on: a workload that fills the disk with its
+ * output must not take the word how it ended with it. A filesystem that cannot is left alone.
+ */
+void rundir_reserve(const struct rundir *r);
+void rundir_release(const struct rundir *r);

@@ -98,6 +98,7 @@ static void conclude(struct supervisor *s)
 	warn_created(s);
 	record_set_time(s->record, "finished_at", clock_realtime_ns());
 	fault_hit("finish:record");
+	rundir_release(&s->run);
 	supervisor_persist(s, true);
 	fault_hit("finish:end");
 	finish_over(s);

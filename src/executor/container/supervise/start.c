@@ -241,6 +241,7 @@ static int make_files(struct supervisor *s, struct error *err)
 	if (step(s, "start:7-secrets", err) < 0 || step(s, "start:8-network", err) < 0 ||
 		step(s, "start:9-files", err) < 0 || open_guest(s, err) < 0)
 		return -1;
+	rundir_reserve(&s->run);
 	if (output_open(&s->output, !p->runtime.rootless, p->uid, p->gid, err) < 0)
 		return -1;
 	if (gate_make_folder(s, err) < 0 || gate_listen(s, err) < 0)
