@@ -1,6 +1,5 @@
 /* cloop run: the main job (cli.md). */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -8,6 +7,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/pass-on.h"
 #include "cli/record-file.h"
 #include "executor/container/request.h"
 #include "executor/rundir/record.h"
@@ -15,7 +15,6 @@
 #include "run/follow.h"
 #include "run/request.h"
 #include "sys/env.h"
-#include "sys/file.h"
 
 enum { LABELS_MAX = 64, ENV_MAX = 512, NOT_STARTED = 125 };
 
@@ -29,7 +28,7 @@ struct session {
 	int signals;
 	unsigned interrupts;
 	bool quiet; /* --json: the record is the answer, output stays in the log */
-	bool out_gone[3];
+	struct pass_on out;
 };
 
 static void session_done(struct session *s)
@@ -76,14 +75,6 @@ static void on_signal(void *data)
 		cli_print_error(s->cli, &err);
 }
 
-static void write_to(struct session *s, int fd, struct text bytes)
-{
-	auto_error struct error err = ERROR_INIT;
-
-	if (!s->out_gone[fd] && file_write_all(fd, bytes.p, bytes.len, &err) < 0)
-		s->out_gone[fd] = true;
-}
-
 static void tell_gap(struct session *s, const struct log_frame *frame)
 {
 	uint64_t lost = log_gap_lost(frame);
@@ -93,7 +84,7 @@ static void tell_gap(struct session *s, const struct log_frame *frame)
 			: mem_printf("[cloop] %llu bytes of output are missing here\n",
 				  (unsigned long long)lost);
 
-	write_to(s, 2, text_of(text));
+	pass_on_write(&s->out, 2, text_of(text));
 }
 
 static bool on_frame(void *data, const struct log_frame *frame)
@@ -103,14 +94,14 @@ static bool on_frame(void *data, const struct log_frame *frame)
 	if (s->quiet)
 		return true;
 	if (frame->stream == LOG_STDOUT || frame->stream == LOG_COMBINED)
-		write_to(s, 1, frame->data);
+		pass_on_write(&s->out, 1, frame->data);
 	else if (frame->stream == LOG_STDERR)
-		write_to(s, 2, frame->data);
+		pass_on_write(&s->out, 2, frame->data);
 	else if (frame->stream == LOG_GAP)
 		tell_gap(s, frame);
 	else if (frame->stream == LOG_NOTE) {
-		write_to(s, 2, frame->data);
-		write_to(s, 2, TEXT("\n"));
+		pass_on_write(&s->out, 2, frame->data);
+		pass_on_write(&s->out, 2, TEXT("\n"));
 	}
 	return true;
 }
@@ -299,6 +290,7 @@ static int run(struct cli *c, struct error *err)
 	s.signals = catch_signals(err);
 	if (s.signals < 0 || (path && record_file_open(path, &s.record_file, err) < 0))
 		return -1;
+	s.out = (struct pass_on){.signals = s.signals, .on_signal = on_signal, .data = &s};
 	int status = dispatch(&s, err);
 	if (status < 0) {
 		auto_error struct error second = ERROR_INIT;

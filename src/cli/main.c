@@ -1,5 +1,6 @@
 /* cloop: the command line. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 
 #include "cli/cli.h"
@@ -39,6 +40,7 @@ int main(int argc, char **argv)
 	AUTO(cli) c = {0};
 
 	open_standard_descriptors();
+	signal(SIGXFSZ, SIG_IGN); /* a file limit is an error like a full disk */
 	log_open("cloop", LOG_LEVEL_INFO);
 	int status = run(&c, argc, argv);
 	if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -1,0 +1,19 @@
+/*
+ * Passes a run's output on to our own stdout and stderr. A reader that stops must not make us deaf:
+ * while a pipe or terminal takes nothing, signals are still looked after. Whoever reads no more
+ * loses nothing but this copy, the log has it all.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/text.h"
+
+struct pass_on {
+	int signals;               /* signalfd that is watched while waiting; -1 = none */
+	void (*on_signal)(void *); /* called when it is readable */
+	void *data;
+	bool gone[3]; /* by descriptor: nothing can be written there any more */
+};
+/* fd: 1 or 2. A closed pipe is silent; any other failure is told on stderr, once. */
+void pass_on_write(struct pass_on *p, int fd, struct text bytes);
