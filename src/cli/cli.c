@@ -190,6 +190,15 @@ void cli_print_json(json_t *answer)
 	json_decref(answer);
 }
 
+char *cli_plain(const char *text)
+{
+	size_t n = strlen(text);
+	AUTO(str) shown = STR_INIT(4 * n + 1);
+
+	text_escape(&shown, text_of(text), n);
+	return str_take(&shown);
+}
+
 static void print_line(const char *label, const char *style, const char *text)
 {
 	AUTO(str) shown = STR_INIT(8 * ERROR_TEXT_MAX);

@@ -83,5 +83,11 @@ void cli_print_error(const struct cli *c, const struct error *err);
 /* The exit status of a command that failed with this error. */
 int cli_error_exit(const struct cli *c, const struct error *err);
 
+/*
+ * Text of others (paths, titles, words) as it may go to a terminal: control characters as \xNN, so
+ * that it neither breaks a table nor steers the terminal. Caller frees.
+ */
+must_check char *cli_plain(const char *text);
+
 /* Colour only on a terminal and without NO_COLOR. fd is 1 or 2. */
 bool cli_color(int fd);

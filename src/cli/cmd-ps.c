@@ -20,12 +20,12 @@ static void print_row(const json_t *record)
 {
 	const json_t *code = json_object_get(record, "exit_code");
 	char exit_code[16] = "-";
+	auto_free char *project = cli_plain(shown(record, "project"));
 
 	if (json_is_integer(code))
 		snprintf(exit_code, sizeof(exit_code), "%d", (int)json_integer_value(code));
 	printf("%-15s %-8s %-12s %4s  %-20s %s\n", shown(record, "handle"), record_state(record),
-		shown(record, "outcome"), exit_code, shown(record, "started_at"),
-		shown(record, "project"));
+		shown(record, "outcome"), exit_code, shown(record, "started_at"), project);
 }
 
 static int run(struct cli *c, struct error *err)

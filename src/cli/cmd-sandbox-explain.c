@@ -17,7 +17,7 @@ static void print_section(const json_t *j, const char *key)
 	printf("%-13s %s\n", key, text);
 }
 
-/* One word a line, as it could be typed after quoting. */
+/* One word a line. */
 static void print_argv(const json_t *argv)
 {
 	size_t i;
@@ -26,7 +26,11 @@ static void print_argv(const json_t *argv)
 	if (!argv)
 		return;
 	printf("argv\n");
-	json_array_foreach(argv, i, word) printf("    %s\n", json_string_value(word));
+	json_array_foreach(argv, i, word)
+	{
+		auto_free char *text = cli_plain(json_string_value(word));
+		printf("    %s\n", text);
+	}
 }
 
 static void print(const json_t *j)
