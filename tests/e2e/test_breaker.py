@@ -1,0 +1,173 @@
+"""What an attacker's walk through the product found: each of these once failed."""
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from engines import BUILD
+
+
+
+def test_record_replaces_a_link_of_the_workload(stage):
+    """--record in the workspace, where the workload leaves a link to a file of the caller."""
+    victim = stage.dir / "victim"
+    victim.write_text("precious")
+    if os.geteuid() == 0:
+        os.chown(victim, stage.engine.uid, stage.engine.gid)
+    record = stage.project / "record.json"
+    r = stage.cloop(*stage.run_words(["/bin/ln", "-s", victim, "/workspace/record.json"],
+                                     options=["--record", record]))
+    assert r.rc == 0, r
+    assert victim.read_text() == "precious"
+    assert not record.is_symlink() and '"exit_code": 0' in record.read_text()
+
+
+def test_record_folder_is_held(stage):
+    """The workload swaps the record's folder for a link to one of the caller's."""
+    stage.write("out/keep")
+    r = stage.cloop(*stage.run_words(["/bin/sh", "-c", f"mv out moved; ln -s {stage.dir} out"],
+                                     options=["--record", stage.project / "out/record.json"]))
+    assert r.rc == 0, r
+    assert not (stage.dir / "record.json").exists()
+    assert (stage.project / "moved/record.json").exists()
+
+
+@pytest.mark.parametrize("path", ["nowhere/record.json", "."])
+def test_record_that_cannot_be_written_refuses_the_run(stage, path):
+    r = stage.cloop(*stage.run_words(["/bin/touch", "/workspace/ran"],
+                                     options=["--record", stage.dir / path]))
+    assert r.rc == 125
+    assert r.err.count(b"writing the record") == 1 and b"fix: " in r.err
+    assert not (stage.project / "ran").exists()
+
+
+def test_record_streams(stage):
+    r = stage.cloop(*stage.run_words(["/bin/true"], options=["--record", "/dev/stdout"]))
+    assert r.rc == 0 and b'"outcome": "ok"' in r.out
+    fifo = stage.project / "fifo"
+    os.mkfifo(fifo)
+    r = stage.cloop(*stage.run_words(["/bin/true"], options=["--record", fifo]), timeout=20)
+    assert r.rc == 125, r  # nobody reads: not waited for
+
+
+def pause(stage, handle):
+    """Rootless podman cannot on control groups v1."""
+    try:
+        stage.engine.call("pause", stage.container_of(handle))
+    except AssertionError as e:
+        stage.cloop("stop", handle, "--signal", "kill")
+        pytest.skip(str(e))
+
+
+@pytest.mark.parametrize("words", [["--grace", "1s"], ["--grace", "0s"], ["--signal", "kill"]])
+def test_stop_wakes_a_paused_sandbox(stage, words):
+    handle = stage.detach("/bin/sleep", "100")
+    pause(stage, handle)
+    assert stage.cloop("stop", handle, *words, timeout=20).rc == 0
+    record = stage.wait(handle, timeout=20).record
+    assert (record["state"], record["outcome"]) == ("killed", "cancelled")
+
+
+def test_deadline_of_a_paused_sandbox(stage):
+    handle = stage.detach("/bin/sleep", "100", options=["--timeout", "2s"])
+    pause(stage, handle)
+    r = stage.wait(handle, timeout=20)
+    assert (r.rc, r.record["outcome"]) == (124, "timeout")
+
+
+@pytest.fixture
+def small_home(stage):
+    """A home on a filesystem of 2 MB."""
+    if os.geteuid() != 0 or stage.engine.key == "R":
+        pytest.skip("needs root, and podman in our own mount namespace (mounts a tmpfs)")
+    stage.home.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size=2m,mode=755,uid={stage.engine.uid}",
+                    "tmpfs", stage.home], check=True)
+    yield stage
+    end = time.monotonic() + 10  # supervisors go a moment after their answer
+    while subprocess.run(["umount", stage.home], capture_output=True).returncode:
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def test_full_home_keeps_the_exit_status(small_home):
+    """11.3: output is dropped and counted, the workload goes on, its end is on record."""
+    r = small_home.sh("head -c 6000000 /dev/zero | tr '\\0' x; exit 9")
+    assert r.rc == 9, r.err
+    assert r.record["outcome"] == "nonzero" and r.record["exit_code"] == 9
+    assert [w["code"] for w in r.record["warnings"]] == ["log_write_failed"]
+    assert r.record["log"]["dropped_bytes"] > 0
+
+
+def test_output_that_cannot_be_passed_on_is_told(stage):
+    with open("/dev/full", "wb") as full:
+        r = stage.cloop(*stage.run_words(["/bin/echo", "x"]), stdout=full)
+    assert r.rc == 0 and b"No space left on device" in r.err
+
+
+def test_stdout_that_does_not_block_loses_nothing(stage):
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 4096)
+    p = stage.popen(*stage.run_words(["/bin/sh", "-c", "head -c 2000000 /dev/zero; exit 4"]),
+                    stdout=write)
+    os.close(write)
+    time.sleep(1)
+    with open(read, "rb") as out:
+        assert len(out.read()) == 2000000
+    assert p.wait(60) == 4
+
+
+def test_signals_while_the_reader_sleeps(stage):
+    read, write = os.pipe()
+    p = stage.popen(*stage.run_words(["/bin/yes"]), stdout=write)
+    os.close(write)
+    os.set_blocking(read, False)
+    end = time.monotonic() + 60
+    while time.monotonic() < end:  # started
+        try:
+            if os.read(read, 1):
+                break
+        except BlockingIOError:
+            time.sleep(0.1)
+    time.sleep(1)
+    p.send_signal(signal.SIGTERM)
+    handle = stage.run_dirs()[0].name
+    assert stage.wait(handle, timeout=20).rc == 143
+    os.close(read)
+    assert p.wait(20) == 143
+
+
+def test_text_of_others_does_not_steer_the_terminal(stage):
+    project = stage.make_project("a\x1b[31mb\nc")
+    assert stage.run("/bin/true", project=project, options=["--title", "t\x1bx"]).rc == 0
+    handle = stage.run_dirs()[0].name
+    for words in (["ps", "--all"], ["status", handle], ["sandbox", "explain", "-C", project]):
+        out = stage.cloop(*words).out
+        assert b"\x1b" not in out, words
+    assert stage.cloop("ps", "--all").out.count(b"\n") == 2
+
+
+def test_installed_tree_can_be_moved(stage):
+    """As `make install DESTDIR=…` lays it out, in another place."""
+    tree = stage.dir / "tree"
+    (tree / "bin").mkdir(parents=True)
+    (tree / "libexec/cloop").mkdir(parents=True)
+    shutil.copy(BUILD / "src/cli/cloop", tree / "bin")
+    for name in ("shim", "guest"):
+        shutil.copy(BUILD / f"src/{name}/cloop-{name}", tree / "libexec/cloop")
+    p = stage.engine.popen([tree / "bin/cloop", *stage.run_words(["/bin/sh", "-c", "exit 3"])],
+                           env=stage.cloop_env())
+    assert p.wait(60) == 3
+
+
+def test_file_size_limit_is_an_error(stage):
+    """SIGXFSZ killed the client; engines with files of their own may refuse the start."""
+    p = subprocess.run(["sh", "-c", 'ulimit -f 0; exec "$0" "$@"', stage.engine.bin / "cloop",
+                        *stage.run_words(["/bin/true"])], capture_output=True,
+                       env={**stage.engine.env, **stage.cloop_env()})
+    assert p.returncode == 125 and b"cloop: " in p.stderr, p
