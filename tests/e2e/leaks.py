@@ -33,13 +33,18 @@ def locked(path):
     return kind != fcntl.F_UNLCK
 
 
+def of_live_runs_only(path):
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or path.name in ("cid", "ctl")
+
+
 def files(stage):
     runs = stage.home / "runs"
     for run in sorted(runs.glob("c-*")) if runs.is_dir() else ():
-        for entry in run.rglob("*"):
-            mode = entry.lstat().st_mode
-            if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or entry.name in ("cid", "ctl"):
-                yield f"file {entry}"
+        yield from (f"file {entry}" for entry in run.rglob("*") if of_live_runs_only(entry))
         if (run / "lock").exists() and locked(run / "lock"):
             yield f"lock {run}/lock"
         for folder in ("/run/cloop", stage.engine.env.get("XDG_RUNTIME_DIR", "") + "/cloop",
