@@ -135,7 +135,7 @@ static int read_env(const struct cli *c, struct strv *env, struct error *err)
 			return cli_usage(c, err,
 				"--env takes a NAME; its value comes from the environment of "
 				"cloop");
-		const char *value = env_get(name);
+		const char *value = env_value(name);
 		if (!value)
 			return cli_usage(
 				c, err, "--env: the variable %s is not set", quoted_string(name));

@@ -3,3 +3,5 @@
 
 /* NULL when unset or empty. */
 const char *env_get(const char *name);
+/* NULL only when unset: for a variable whose value is passed on. */
+const char *env_value(const char *name);
