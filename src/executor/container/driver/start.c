@@ -44,6 +44,8 @@ struct preparation {
 	struct stored_image image;
 	bool not_pinned; /* although the policy restricts something */
 	struct argv_line line;
+	int given[PLAN_MOUNTS_MAX]; /* the descriptors of the plan's given mounts, in its order */
+	size_t n_given;
 	char *guest, *user_home, *run_dir;
 };
 
@@ -51,6 +53,8 @@ static void preparation_done(struct preparation *p)
 {
 	for (size_t i = 0; i < p->n_sources; i++)
 		project_source_done(&p->sources[i]);
+	for (size_t i = 0; i < p->n_given; i++)
+		close(p->given[i]);
 	strv_done(&p->client_env);
 	stored_image_done(&p->image);
 	argv_line_done(&p->line);
@@ -381,18 +385,25 @@ static void record_refusal(
 	(void)!rundir_write(run, RECORD_FILE, record, true, &err);
 }
 
-struct launch_sender {
-	struct preparation *preparation;
-	const struct plan *plan;
-};
+/* Before anybody supervises the run: a mount that changed meanwhile refuses it here. */
+static int open_given(struct preparation *p, const struct plan *plan, struct error *err)
+{
+	for (size_t i = 0; i < plan->n_mounts; i++) {
+		if (plan->mounts[i].kind != PLAN_MOUNT_GIVEN)
+			continue;
+		int fd = given_fd(p, &plan->mounts[i], err);
+		if (fd < 0)
+			return -1;
+		p->given[p->n_given++] = fd;
+	}
+	return 0;
+}
 
 static int send_launch(void *data, int socket, struct error *err)
 {
-	struct preparation *p = ((struct launch_sender *)data)->preparation;
-	const struct plan *plan = ((struct launch_sender *)data)->plan;
+	struct preparation *p = data;
 	AUTO(launch) launch = LAUNCH_INIT;
 	int fds[PLAN_MOUNTS_MAX + 1];
-	size_t n = 1;
 
 	strv_add_all(&launch.run_env, &p->client_env);
 	environment_plan_add_client(&p->line.env, &launch.run_env);
@@ -403,30 +414,18 @@ static int send_launch(void *data, int socket, struct error *err)
 		launch.env_file = mem_strdup(str_text(&p->line.env.file));
 	auto_json *object = launch_to_json(&launch);
 	auto_free char *text = json_write(object);
-	fds[0] = file_memfd("launch", text_of(text), err);
+	auto_fd int memory = file_memfd("launch", text_of(text), err);
 	explicit_bzero(text, strlen(text));
-	int r = fds[0] < 0 ? -1 : 0;
-	for (size_t i = 0; r == 0 && i < plan->n_mounts; i++) {
-		if (plan->mounts[i].kind != PLAN_MOUNT_GIVEN)
-			continue;
-		int fd = given_fd(p, &plan->mounts[i], err);
-		if (fd < 0)
-			r = -1;
-		else
-			fds[n++] = fd;
-	}
-	if (r == 0)
-		r = handover_send(socket, fds, n, err);
-	for (size_t i = 0; i < n; i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
-	return r;
+	if (memory < 0)
+		return -1;
+	fds[0] = memory;
+	memcpy(fds + 1, p->given, p->n_given * sizeof(*fds));
+	return handover_send(socket, fds, p->n_given + 1, err);
 }
 
-static int supervise(struct preparation *p, const struct rundir *run, const struct plan *plan,
-	int *lock_fd, struct error *err)
+static int supervise(
+	struct preparation *p, const struct rundir *run, int *lock_fd, struct error *err)
 {
-	struct launch_sender sender = {p, plan};
 	struct handover h = {
 		.home = &p->home,
 		.run = run,
@@ -434,7 +433,7 @@ static int supervise(struct preparation *p, const struct rundir *run, const stru
 		.cancel_fd = p->start->cancel_fd,
 		.ret_supervisor = p->start->ret_supervisor,
 		.send = send_launch,
-		.data = &sender,
+		.data = p,
 	};
 
 	return handover_run(&h, err);
@@ -455,7 +454,7 @@ static int decide(struct preparation *p, const struct executor *e, const struct 
 	fault_hit("start:4-image");
 	if (guest_file_install(p->home.path, err) < 0 || look_up_image(p, err) < 0 ||
 		build_line(p, run->handle, p->image.identity.run, err) < 0 ||
-		make_plan(p, e, run->handle, plan, err) < 0)
+		make_plan(p, e, run->handle, plan, err) < 0 || open_given(p, plan, err) < 0)
 		return -1;
 	auto_json *request = plan_to_json(plan);
 	if (rundir_write(run, REQUEST_FILE, request, false, err) < 0 ||
@@ -483,7 +482,7 @@ static int start_run(struct preparation *p, const struct executor *e, const stru
 		record_refusal(p, run, err);
 		return -1;
 	}
-	int r = supervise(p, run, &plan, &lock, err);
+	int r = supervise(p, run, &lock, err);
 	if (r < 0 && handover_unrecorded(run))
 		record_refusal(p, run, err);
 	return r;

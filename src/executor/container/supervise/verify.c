@@ -97,16 +97,33 @@ static int changed(struct error *err, const struct verify_mount *m, const char *
 		err, ERROR_MOUNT_CHANGED, "the mount at %s %s", quoted_string(m->target), what);
 }
 
-/* One mount of the engine line against what the init really sees at its target. */
-static int check_mount(
-	int root, const struct verify_mount *m, struct text mountinfo, struct error *err)
+/*
+ * An image may have links on the way to a target. The workspace may not: one that was swapped in
+ * while the engine mounted takes the mount to another place of the sandbox.
+ */
+static int open_target(int root, const char *target)
+{
+	static const char workspace[] = "/workspace";
+	const unsigned in_image = FILE_IN_ROOT | FILE_NO_MAGICLINKS;
+	size_t n = strlen(workspace);
+
+	if (strncmp(target, workspace, n) != 0 || target[n] != '/')
+		return file_open_at(root, target, O_PATH, 0, in_image);
+	auto_fd int at = file_open_at(root, workspace, O_PATH, 0, in_image);
+	return at < 0 ? -1
+		      : file_open_at(
+				at, target + n + 1, O_PATH, 0, FILE_BENEATH | FILE_NO_SYMLINKS);
+}
+
+/* One mount of the engine line against what the init really sees at its target; its mount id. */
+static int check_mount(int root, const struct verify_mount *m, struct text mountinfo,
+	uint64_t *ret_id, struct error *err)
 {
 	struct stat source, target;
 	struct statx stx;
 	struct mount_line line;
 
-	auto_fd int fd = file_open_at(
-		root, m->target, O_PATH | O_CLOEXEC, 0, FILE_IN_ROOT | FILE_NO_MAGICLINKS);
+	auto_fd int fd = open_target(root, m->target);
 	if (fd < 0 || fstat(fd, &target) < 0 || fstat(m->source_fd, &source) < 0)
 		return changed(err, m, "cannot be looked at inside the sandbox");
 	if (!file_same(&source, &target))
@@ -118,6 +135,7 @@ static int check_mount(
 		return changed(err, m, "has no line in mountinfo");
 	if (m->read_only && !mount_line_has(line.options, "ro"))
 		return changed(err, m, "was to be read-only and is writable");
+	*ret_id = line.id;
 	return 0;
 }
 
@@ -138,14 +156,17 @@ static bool kernel_place(struct text target)
 	       path_at_or_below(target, TEXT("/sys")) || path_at_or_below(target, TEXT("/dev"));
 }
 
-static bool expected(const struct verify *v, const struct mount_line *m, struct text target)
+/* ids: of the mounts that were checked; their lines may show the way that a link of the image led.
+ */
+static bool expected(
+	const struct verify *v, const uint64_t *ids, const struct mount_line *m, struct text target)
 {
 	if (text_is(target, "/") || text_has(m->root, v->container_id))
 		return true;
 	if (kernel_place(target) && kernel_filesystem(m->type))
 		return true;
 	for (size_t i = 0; i < v->n_mounts; i++)
-		if (text_is(target, v->mounts[i].target))
+		if (m->id == ids[i] || text_is(target, v->mounts[i].target))
 			return true;
 	strv_foreach (fine, v->also_fine)
 		if (text_is(target, *fine))
@@ -153,7 +174,8 @@ static bool expected(const struct verify *v, const struct mount_line *m, struct 
 	return false;
 }
 
-static int check_nothing_else(const struct verify *v, struct text mountinfo, struct error *err)
+static int check_nothing_else(
+	const struct verify *v, const uint64_t *ids, struct text mountinfo, struct error *err)
 {
 	struct text line;
 	struct mount_line m;
@@ -167,7 +189,7 @@ static int check_nothing_else(const struct verify *v, struct text mountinfo, str
 				"a mount of the sandbox cannot be read");
 		mount_line_unescape(&target, m.target);
 		struct text t = {str_text(&target), target.len};
-		if (!expected(v, &m, t))
+		if (!expected(v, ids, &m, t))
 			return error_set(err, ERROR_UNEXPECTED_MOUNT,
 				"the sandbox has a mount at %s that cloop did not ask for",
 				quoted(t));
@@ -179,6 +201,7 @@ int verify_mounts(const struct verify *v, struct error *err)
 {
 	AUTO(str) mounts = STR_INIT(PROC_FILE_MAX);
 	auto_free char *path = mem_printf("/proc/%d/root", (int)v->pid);
+	auto_free uint64_t *ids = mem_alloc((v->n_mounts + 1) * sizeof(*ids));
 
 	auto_fd int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
@@ -188,9 +211,9 @@ int verify_mounts(const struct verify *v, struct error *err)
 		return -1;
 	struct text info = {str_text(&mounts), mounts.len};
 	for (size_t i = 0; i < v->n_mounts; i++)
-		if (check_mount(root, &v->mounts[i], info, err) < 0)
+		if (check_mount(root, &v->mounts[i], info, &ids[i], err) < 0)
 			return -1;
-	return check_nothing_else(v, info, err);
+	return check_nothing_else(v, ids, info, err);
 }
 
 /* A line behind the heading of /proc/swaps. */
