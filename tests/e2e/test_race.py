@@ -5,12 +5,12 @@ import multiprocessing
 import os
 import time
 
-import pytest
-
 from stage import parallel
 
 # Starts per engine and target; two targets and three engines make 200.
 STARTS = {"P": 40, "R": 30, "D": 30}
+# An engine that looks in the moment of the exchange may fail at it by itself.
+REFUSALS = {"mount_changed", "mount_source_missing", "engine_failed"}
 FOREIGN = "foreign bytes"
 RENAME_EXCHANGE = 2
 AT_FDCWD = -100
@@ -69,8 +69,11 @@ def start_often(stage, name, script, refusals):
         outcomes[key] = outcomes.get(key, 0) + 1
         if r.rc == 0:
             assert r.out == b"own bytes", r
-        else:
+        elif r.record["outcome"] == "start_failed":
             assert r.rc == 125 and r.record["code"] in refusals, (r.err, r.record["code"])
+        else:
+            # The host moved the mount point itself away, below a workload that runs.
+            assert name == ".git" and r.rc == 1 and r.out == b"", r
     with Swapper(stage.project / name, stage.project / "other"):
         parallel(one, range(STARTS[stage.engine.key]), workers=3)
     return outcomes
@@ -84,9 +87,8 @@ def untouched(foreign):
 def test_mount_source_is_swapped(stage):
     foreign = prepare(stage, "source")
     stage.spec({"mounts": [{"source": "source", "target": "/mnt/x"}]})
-    # An engine that resolves a path in the moment of the exchange may miss it.
     outcomes = start_often(stage, "source", "cat /mnt/x/marker; echo x >/mnt/x/written",
-                           {"mount_changed", "mount_escapes", "mount_source_missing"})
+                           {"mount_escapes"} | REFUSALS)
     print(outcomes)
     assert untouched(foreign)
     assert not (foreign / "written").exists()
@@ -95,7 +97,7 @@ def test_mount_source_is_swapped(stage):
 def test_git_is_swapped(stage):
     foreign = prepare(stage, ".git")
     outcomes = start_often(stage, ".git", "cat .git/marker; echo x >.git/written",
-                           {"mount_changed", "protected_path_unsafe", "mount_source_missing"})
+                           {"protected_path_unsafe"} | REFUSALS)
     print(outcomes)
     assert untouched(foreign)
     assert not (foreign / "written").exists()
