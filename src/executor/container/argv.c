@@ -122,7 +122,8 @@ static void add_identity(const struct line *l)
 
 	if (l->run->runtime->rootless)
 		ADD_WORDS(l, "--userns=keep-id");
-	else
+	/* podman 4.3 takes the caller's id with keep-id only where the image has no USER. */
+	if (!l->run->runtime->rootless || l->run->request->image_user)
 		strv_addf(l->argv, "--user=%u:%u", l->run->request->owner_uid,
 			l->run->request->owner_gid);
 	for (size_t i = 0; i < o->n_group_add; i++)

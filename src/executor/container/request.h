@@ -61,6 +61,7 @@ struct container_request {
 	const struct text *argv;
 	size_t n_argv;
 	struct text image;      /* digest form or ID */
+	bool image_user;        /* it names a USER, which rootless podman would follow */
 	const struct text *env; /* NAME=VALUE; may hold NUL or lack '=' (then refused) */
 	size_t n_env;
 	bool has_limits; /* false: the executor's defaults */

@@ -33,6 +33,8 @@ static int choose(const struct runtime *runtime, const struct image_reference *a
 	if (image_identity_choose(store_of(runtime), asked, inspect, &ret->identity, err) < 0)
 		return -1;
 	read_volumes(inspect, &ret->volumes);
+	const char *user = json_get_string(json_object_get(inspect, "Config"), "User");
+	ret->has_user = user && user[0];
 	return 0;
 }
 
@@ -87,7 +89,7 @@ static json_t *essence(const json_t *inspect)
 {
 	static const char *const members[] = {
 		"Id", "RepoTags", "RepoDigests", "Digest", "Architecture", "Os"};
-	static const char *const config_members[] = {"Labels", "Volumes"};
+	static const char *const config_members[] = {"Labels", "Volumes", "User"};
 	json_t *kept = json_object(), *config = json_object();
 
 	for (size_t i = 0; i < ARRAY_SIZE(members); i++)

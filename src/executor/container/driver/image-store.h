@@ -8,6 +8,7 @@
 struct stored_image {
 	struct image_identity identity;
 	struct strv volumes; /* targets of the image's VOLUME list */
+	bool has_user;       /* the image names a USER */
 };
 #define STORED_IMAGE_INIT ((struct stored_image){.volumes = STRV_INIT(256)})
 void stored_image_done(struct stored_image *i);

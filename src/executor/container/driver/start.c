@@ -118,6 +118,7 @@ static int build_line(
 	request.owner_uid = p->project.uid;
 	request.owner_gid = p->project.gid;
 	request.image = text_of(image);
+	request.image_user = p->image.has_user;
 	request.mounts = p->mounts;
 	request.n_mounts = p->n_sources;
 	memcpy(request.project_files, p->project.files, sizeof(request.project_files));

@@ -156,7 +156,9 @@ static bool kernel_place(struct text target)
 	       path_at_or_below(target, TEXT("/sys")) || path_at_or_below(target, TEXT("/dev"));
 }
 
-/* ids: of the mounts that were checked; their lines may show the way that a link of the image led.
+/*
+ * ids: of the mounts that were checked and of the image's volumes; their lines may name the place
+ * where a link of the image led.
  */
 static bool expected(
 	const struct verify *v, const uint64_t *ids, const struct mount_line *m, struct text target)
@@ -165,13 +167,28 @@ static bool expected(
 		return true;
 	if (kernel_place(target) && kernel_filesystem(m->type))
 		return true;
+	for (size_t i = 0; i < v->n_mounts + v->also_fine->n; i++)
+		if (m->id == ids[i])
+			return true;
 	for (size_t i = 0; i < v->n_mounts; i++)
-		if (m->id == ids[i] || text_is(target, v->mounts[i].target))
+		if (text_is(target, v->mounts[i].target))
 			return true;
 	strv_foreach (fine, v->also_fine)
 		if (text_is(target, *fine))
 			return true;
 	return false;
+}
+
+/* 0 (no mount has it) for a path that is no mount. An image may write its volumes in any form. */
+static uint64_t volume_id(int root, const char *path)
+{
+	struct statx stx;
+
+	auto_fd int fd = file_open_at(root, path, O_PATH, 0, FILE_IN_ROOT | FILE_NO_MAGICLINKS);
+	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &stx) < 0 ||
+		!(stx.stx_mask & STATX_MNT_ID) || !(stx.stx_attributes & STATX_ATTR_MOUNT_ROOT))
+		return 0;
+	return stx.stx_mnt_id;
 }
 
 static int check_nothing_else(
@@ -201,7 +218,7 @@ int verify_mounts(const struct verify *v, struct error *err)
 {
 	AUTO(str) mounts = STR_INIT(PROC_FILE_MAX);
 	auto_free char *path = mem_printf("/proc/%d/root", (int)v->pid);
-	auto_free uint64_t *ids = mem_alloc((v->n_mounts + 1) * sizeof(*ids));
+	auto_free uint64_t *ids = mem_alloc((v->n_mounts + v->also_fine->n + 1) * sizeof(*ids));
 
 	auto_fd int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
@@ -213,6 +230,8 @@ int verify_mounts(const struct verify *v, struct error *err)
 	for (size_t i = 0; i < v->n_mounts; i++)
 		if (check_mount(root, &v->mounts[i], info, &ids[i], err) < 0)
 			return -1;
+	for (size_t i = 0; i < v->also_fine->n; i++)
+		ids[v->n_mounts + i] = volume_id(root, v->also_fine->v[i]);
 	return check_nothing_else(v, ids, info, err);
 }
 
