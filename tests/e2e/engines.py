@@ -82,9 +82,9 @@ class Engine:
         return subprocess.Popen([os.fsencode(str(w)) if not isinstance(w, bytes) else w
                                  for w in words], env={**self.env, **(env or {})}, **more)
 
-    def call(self, *words, data=None, check=True):
+    def call(self, *words, data=None, check=True, env=None):
         """One call of the engine's own command line."""
-        p = self.popen([self.kind, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        p = self.popen([self.kind, *words], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                        stdin=subprocess.PIPE)
         out, err = p.communicate(data, timeout=CALL_SECONDS)
         if check and p.returncode != 0:
@@ -105,12 +105,6 @@ class Engine:
         for p in paths:
             if os.geteuid() == 0:
                 os.lchown(p, *self.owner)
-
-    def derived_image(self, name, *changes):
-        """An image with other settings; gone with the engine's storage."""
-        words = [w for c in changes for w in ("--change", c)]
-        self.call("import", *words, "-", name, data=rootfs())
-        return name
 
     # The life of an engine.
 
