@@ -91,5 +91,7 @@ int source_replace(const char *path, struct text bytes, mode_t mode, struct erro
 	if (dir < 0)
 		return error_set_errno(
 			err, ERROR_IO, errno, "open the directory %s", quoted_string(parent));
-	return file_replace_at(dir, name, mode, bytes, true, err);
+	if (file_replace_at(dir, name, mode, bytes, true, err) < 0)
+		return -1;
+	return file_sync_dir(dir, err);
 }

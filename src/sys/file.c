@@ -170,10 +170,15 @@ int file_replace_at(
 		unlinkat(dir, temp, 0);
 		return -1;
 	}
-	auto_fd int directory = durable ? openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	if (durable && (directory < 0 || fsync(directory) < 0))
-		return error_set_errno(err, ERROR_IO, errno, "cannot sync the directory of %s",
-			quoted_string(name));
+	return 0;
+}
+
+int file_sync_dir(int dir, struct error *err)
+{
+	auto_fd int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0 || fsync(fd) < 0)
+		return error_set_errno(err, ERROR_IO, errno, "cannot sync a directory");
 	return 0;
 }
 

@@ -43,11 +43,14 @@ must_check int file_read_at(int dir, const char *name, size_t max, struct str *r
 must_check int file_write_all(int fd, const void *bytes, size_t n, struct error *err);
 /*
  * Replaces dir/name atomically: temporary file in the same directory, mode, rename. With `durable`
- * the file before and the directory after the rename are synced: it outlives a power cut, at the
- * price of some milliseconds; a killed process never needs it.
+ * the file is synced before the rename, so that a power cut leaves the old or the new one, at the
+ * price of some milliseconds; a killed process never needs it. Which of the two is decided by
+ * file_sync_dir() afterwards.
  */
 must_check int file_replace_at(
 	int dir, const char *name, mode_t mode, struct text bytes, bool durable, struct error *err);
+/* What has a name in the directory now outlives a power cut. */
+must_check int file_sync_dir(int dir, struct error *err);
 
 /* mkdir -p with the given mode for every directory it makes; existing ones are left as they are. */
 must_check int file_make_dirs(const char *path, mode_t mode, struct error *err);

@@ -67,10 +67,10 @@ static void check_replace(void *data, bool done)
 	bool there = file_read_at(dir, "f", 10, &content) == 0;
 
 	(void)data;
-	/* Whole or not at all; only the sync of the directory can fail after it is there. */
+	/* Whole or not at all. */
 	if (there)
 		assert_string_equal(str_text(&content), "new");
-	assert_true(there || !done);
+	assert_true(there == done);
 	assert_int_equal(entries(path), there ? 1 : 0);
 }
 

@@ -75,6 +75,10 @@ void finish_over(struct supervisor *s)
 	if (s->failure.code == ERROR_NONE)
 		start_answer(s);
 	server_close(s);
+	/* After the answer: a power cut before leaves the record before the last, nothing broken.
+	 */
+	if (file_sync_dir(s->run.fd, &err) < 0)
+		log_warning("%s", err.message);
 }
 
 /* Nobody is waited for any more, and nothing else will change the record. */
