@@ -29,16 +29,26 @@ static ssize_t read_at(int fd, void *to, size_t n, uint64_t offset)
 
 int log_cursor_open(struct log_cursor *c, int dir, uint64_t first_seq, int flags, struct error *err)
 {
-	char name[LOG_SEGMENT_NAME_SIZE], bytes[LOG_HEADER_SIZE];
-	struct log_header header;
+	char name[LOG_SEGMENT_NAME_SIZE];
 
 	log_segment_name(first_seq, name);
-	auto_fd int fd = openat(dir, name, flags | O_CLOEXEC | O_NOFOLLOW);
+	int fd = openat(dir, name, flags | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0 && errno == ENOENT)
 		return LOG_CLEAN;
-	ssize_t got = fd < 0 ? -1 : read_at(fd, bytes, sizeof(bytes), 0);
+	if (fd < 0)
+		return error_set_errno(err, ERROR_IO, errno, "opening the log's segment %s", name);
+	return log_cursor_take(c, fd, first_seq, err);
+}
+
+int log_cursor_take(struct log_cursor *c, int segment, uint64_t first_seq, struct error *err)
+{
+	char bytes[LOG_HEADER_SIZE];
+	struct log_header header;
+	auto_fd int fd = segment;
+
+	ssize_t got = read_at(fd, bytes, sizeof(bytes), 0);
 	if (got < 0)
-		return error_set_errno(err, ERROR_IO, errno, "reading the log's segment %s", name);
+		return error_set_errno(err, ERROR_IO, errno, "reading a segment of the log");
 	enum log_found found = log_header_decode((struct text){bytes, (size_t)got}, &header);
 	if (found != LOG_FOUND)
 		return (int)found;

@@ -24,6 +24,9 @@ void log_cursor_done(struct log_cursor *c);
  */
 must_check int log_cursor_open(
 	struct log_cursor *c, int dir, uint64_t first_seq, int flags, struct error *err);
+/* The same with a descriptor of that file, which is the cursor's, or closed, from here on. */
+must_check int log_cursor_take(
+	struct log_cursor *c, int segment, uint64_t first_seq, struct error *err);
 /*
  * The next frame: an enum log_found, or -1 `io`. LOG_FOUND: *ret is valid until the next call.
  * Anything else: nothing moved, the next call looks at the file again.

@@ -5,6 +5,9 @@
  * with a segment before it makes the next. So neither a frame that is just being written nor the
  * cut after a crash is mistaken for a loss.
  *
+ * Every LOOK_BYTES the younger segments are opened, so that those which the writer deletes before
+ * the reader gets there are not lost (log-ahead.h).
+ *
  * Waiting: events are drained before the last look, so what is written after the look makes the
  * descriptor readable again.
  */
@@ -16,10 +19,10 @@
 #include <sys/timerfd.h>
 
 #include "base/mem.h"
+#include "executor/runlog/log-ahead.h"
 #include "executor/runlog/log-cursor.h"
-#include "executor/runlog/log-segment.h"
 
-enum { POLL_NS = 200000000 };
+enum { POLL_NS = 200000000, LOOK_BYTES = 512 << 10 };
 
 struct log_reader {
 	int dir;
@@ -27,7 +30,9 @@ struct log_reader {
 	uint64_t since;
 	bool ended;
 	struct log_cursor at; /* at.fd = -1: no segment yet */
-	bool gap_due;         /* `gap` is to be given before anything else */
+	struct log_ahead ahead;
+	size_t unlooked; /* bytes read since the last look ahead */
+	bool gap_due;    /* `gap` is to be given before anything else */
 	struct log_frame gap;
 	char gap_bytes[LOG_GAP_SIZE];
 };
@@ -70,6 +75,7 @@ void log_reader_free(struct log_reader *r)
 	if (!r)
 		return;
 	log_cursor_done(&r->at);
+	log_ahead_done(&r->ahead);
 	if (r->notify >= 0)
 		close(r->notify);
 	if (r->dir >= 0)
@@ -110,6 +116,23 @@ static void note_gap(struct log_reader *r, bool damaged)
 	r->gap_due = true;
 }
 
+static int open_segment(struct log_reader *r, uint64_t first_seq, struct error *err)
+{
+	int fd = log_ahead_take(&r->ahead, first_seq);
+
+	return fd < 0 ? log_cursor_open(&r->at, r->dir, first_seq, O_RDONLY, err)
+		      : log_cursor_take(&r->at, fd, first_seq, err);
+}
+
+static void look_ahead(struct log_reader *r, size_t bytes)
+{
+	r->unlooked += bytes;
+	if (r->unlooked < LOOK_BYTES)
+		return;
+	r->unlooked = 0;
+	log_ahead_look(&r->ahead, r->dir, r->at.header.first_seq);
+}
+
 /*
  * Goes into the first of the segments list[i…n) that can be read. 1 = none (yet). damaged: the
  * way there leads over frames that cannot be read.
@@ -118,7 +141,7 @@ static int enter(struct log_reader *r, const uint64_t *list, size_t i, size_t n,
 	struct error *err)
 {
 	for (; i < n; i++) {
-		int found = log_cursor_open(&r->at, r->dir, list[i], O_RDONLY, err);
+		int found = open_segment(r, list[i], err);
 		if (found < 0)
 			return -1;
 		if (found == LOG_FOUND) {
@@ -136,7 +159,7 @@ static int begin(struct log_reader *r, struct error *err)
 	auto_free uint64_t *list = NULL;
 	size_t n, i = 0;
 
-	if (log_segment_list(r->dir, &list, &n, err) < 0)
+	if (log_ahead_list(&r->ahead, r->dir, &list, &n, err) < 0)
 		return -1;
 	while (i + 1 < n && list[i + 1] - 1 <= r->since)
 		i++;
@@ -153,11 +176,11 @@ static int move_on(struct log_reader *r, struct log_frame *frame, int *ret_found
 	size_t n, i = 0;
 
 	if (*ret_found == LOG_CLEAN) {
-		int next = log_cursor_open(&r->at, r->dir, r->at.seq, O_RDONLY, err);
+		int next = open_segment(r, r->at.seq, err);
 		if (next == LOG_FOUND || next < 0)
 			return next < 0 ? -1 : 0;
 	}
-	if (log_segment_list(r->dir, &list, &n, err) < 0)
+	if (log_ahead_list(&r->ahead, r->dir, &list, &n, err) < 0)
 		return -1;
 	while (i < n && list[i] <= r->at.header.first_seq)
 		i++;
@@ -210,6 +233,7 @@ enum log_read log_reader_next(struct log_reader *r, struct log_frame *ret, struc
 			return LOG_READ_ERROR;
 		if (stepped == 0) {
 			r->since = ret->seq;
+			look_ahead(r, ret->data.len + LOG_FRAME_SIZE);
 			return LOG_READ_FRAME;
 		}
 		if (drained && !r->ended)

@@ -133,6 +133,26 @@ static void append(uint64_t segment, const void *bytes, size_t n)
 	assert_int_equal(write(fd, bytes, n), n);
 }
 
+/* One that has looked ahead keeps what is deleted before it gets there. */
+static void test_holds_deleted(void **state)
+{
+	(void)state;
+	AUTO_PTR(log_writer) w = writer(4 * MB);
+	AUTO_PTR(log_reader) r = reader(0);
+	uint64_t list[64], seq = 1;
+
+	for (int i = 0; i < 40; i++)
+		assert_true(put_block(w));
+	for (; seq <= 9; seq++)
+		expect_frame(r, seq, LOG_STDOUT, NULL);
+	for (int i = 0; i < 60; i++)
+		assert_true(put_block(w));
+	assert_true(segments(list) > 1 && list[0] > 18);
+	for (; seq <= 100; seq++)
+		expect_frame(r, seq, LOG_STDOUT, NULL);
+	expect(r, LOG_READ_NOTHING);
+}
+
 /* A frame that comes in single bytes is given once it is whole. */
 static void test_torn_tail_waits(void **state)
 {
@@ -336,6 +356,7 @@ int main(void)
 		IN_DIR(test_wakes_up),
 		IN_DIR(test_follows_rotation),
 		IN_DIR(test_left_behind),
+		IN_DIR(test_holds_deleted),
 		IN_DIR(test_torn_tail_waits),
 		IN_DIR(test_cut_and_continued),
 		IN_DIR(test_corrupt_goes_on),
