@@ -11,6 +11,7 @@
 #include "executor/rundir/record-end.h"
 #include "sys/clock.h"
 #include "sys/fault.h"
+#include "sys/file.h"
 #include "sys/log.h"
 
 enum { INSPECT_EVERY_MS = 100, INSPECT_FOR_MS = 5000 };
