@@ -42,20 +42,32 @@ static void note_delivered(struct local_supervisor *s, int signal)
 	local_persist(s, false);
 }
 
-static void send_signal(struct local_supervisor *s, int signal)
+/* -1 (signal_failed): it is alive, and may not be signalled. */
+static int send_signal(struct local_supervisor *s, int signal, struct error *err)
 {
 	if (has_ended(s->first.pid))
-		return;
-	if (kill(-s->first.pid, signal) == 0)
+		return 0;
+	if (kill(-s->first.pid, signal) == 0) {
 		note_delivered(s, signal);
-	else
-		record_warn(s->record, "signal_failed", "signal %d could not be delivered", signal);
+		return 0;
+	}
+	return errno == ESRCH ? 0
+			      : error_set_errno(err, ERROR_SIGNAL_FAILED, errno,
+					"sending signal %d to the run", signal);
 }
 
-void local_stop_signal(struct local_supervisor *s, int signal)
+int local_stop_signal(struct local_supervisor *s, int signal, struct error *err)
 {
-	if (s->phase == LOCAL_RUNNING)
-		send_signal(s, signal);
+	return s->phase == LOCAL_RUNNING ? send_signal(s, signal, err) : 0;
+}
+
+/* A rung of the ladder: what fails is a warning, the next one is tried all the same. */
+static void step(struct local_supervisor *s, int signal)
+{
+	auto_error struct error err = ERROR_INIT;
+
+	if (send_signal(s, signal, &err) < 0)
+		record_warn(s->record, "signal_failed", "%s", err.message);
 }
 
 static void on_grace_over(void *data)
@@ -64,7 +76,7 @@ static void on_grace_over(void *data)
 
 	s->grace_timer = NULL;
 	if (s->phase == LOCAL_RUNNING)
-		send_signal(s, SIGKILL);
+		step(s, SIGKILL);
 }
 
 /* A second request only shortens or lengthens the grace of the first. */
@@ -100,7 +112,7 @@ void local_stop_request(struct local_supervisor *s, enum stop_why why, int64_t g
 	s->grace_timer = NULL;
 	if (grace_ms > 0)
 		s->grace_timer = loop_at(s->loop, clock_boottime_ms() + grace_ms, on_grace_over, s);
-	send_signal(s, grace_ms > 0 ? SIGTERM : SIGKILL);
+	step(s, grace_ms > 0 ? SIGTERM : SIGKILL);
 }
 
 static void on_deadline(void *data)

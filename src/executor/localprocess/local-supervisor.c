@@ -97,14 +97,13 @@ static int do_signal(void *data, const json_t *request, json_t **ret, struct err
 	struct text word = json_get_text(request, "signal");
 
 	(void)ret;
-	if (text_is(word, "kill"))
-		local_stop_request(data, STOP_CANCELLED, 0);
-	else if (text_is(word, "interrupt"))
-		local_stop_signal(data, SIGINT);
-	else if (text_is(word, "terminate"))
-		local_stop_signal(data, SIGTERM);
-	else
+	if (text_is(word, "interrupt"))
+		return local_stop_signal(data, SIGINT, err);
+	if (text_is(word, "terminate"))
+		return local_stop_signal(data, SIGTERM, err);
+	if (!text_is(word, "kill"))
 		return error_set(err, ERROR_SIGNAL_INVALID, "%s is no signal", quoted(word));
+	local_stop_request(data, STOP_CANCELLED, 0);
 	return 0;
 }
 
@@ -125,13 +124,13 @@ static int do_never(void *data, const json_t *request, json_t **ret, struct erro
 }
 
 static const struct control_op ops[] = {
-	{"status", false, do_status},
-	{"signal", false, do_signal},
-	{"stop", true, do_stop},
-	{"revoke", false, do_never},
-	{"refresh", false, do_never},
-	{"attach", false, do_never},
-	{NULL, false, NULL},
+	{"status", CONTROL_AT_ONCE, do_status},
+	{"signal", CONTROL_AT_ONCE, do_signal},
+	{"stop", CONTROL_AT_END, do_stop},
+	{"revoke", CONTROL_AT_ONCE, do_never},
+	{"refresh", CONTROL_AT_ONCE, do_never},
+	{"attach", CONTROL_AT_ONCE, do_never},
+	{NULL, CONTROL_AT_ONCE, NULL},
 };
 
 /*

@@ -89,8 +89,8 @@ void local_begin_answer(struct local_supervisor *s, const json_t *answer);
 /* local-stop.c */
 void local_stop_arm_deadline(struct local_supervisor *s);
 void local_stop_request(struct local_supervisor *s, enum stop_why why, int64_t grace_ms);
-/* interrupt or terminate of a user: only delivered. */
-void local_stop_signal(struct local_supervisor *s, int signal);
+/* interrupt or terminate of a user: only delivered. signal_failed; an ended run is none. */
+must_check int local_stop_signal(struct local_supervisor *s, int signal, struct error *err);
 void local_stop_cleanup(struct local_supervisor *s);
 
 /* local-finish.c */

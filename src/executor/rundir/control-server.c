@@ -1,6 +1,6 @@
 /*
- * An operation may free the server (a stop that ends the run at once), so nothing of it is touched
- * after one unless `alive` of the call still says so.
+ * An operation may close the server (a stop that ends the run at once) and so drop the client that
+ * it serves: such a client is only marked, and freed when the operation has come back.
  */
 #include "executor/rundir/control-server.h"
 
@@ -20,7 +20,8 @@ struct client {
 	struct loop_source *source;
 	struct str in;
 	enum control_answered waits; /* CONTROL_AT_ONCE: for nothing */
-	bool *alive;                 /* of the call that serves it, or NULL */
+	bool serving;
+	bool gone; /* dropped while serving; its owner may not be there any more */
 };
 
 struct control_server {
@@ -32,25 +33,34 @@ struct control_server {
 	struct client *clients[CLIENTS_MAX];
 };
 
-static void drop(struct client *c)
+static void detach(struct client *c)
 {
-	if (c->alive)
-		*c->alive = false;
 	c->owner->clients[c->slot] = NULL;
 	loop_remove(c->source);
 	close(c->fd);
 	str_done(&c->in);
-	free(c);
+	c->gone = true;
 }
 
-/* A client that does not take it is dropped. */
-static void answer(struct client *c, const json_t *message)
+static void drop(struct client *c)
+{
+	bool serving = c->serving;
+
+	detach(c);
+	if (!serving)
+		free(c);
+}
+
+/* False: the client does not take it, and was dropped. */
+static bool send_message(struct client *c, const json_t *message)
 {
 	AUTO(str) out = STR_INIT(CONTROL_MESSAGE_MAX + CONTROL_HEADER);
 
 	control_encode(&out, message);
-	if (send(c->fd, out.data, out.len, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)out.len)
-		drop(c);
+	if (send(c->fd, out.data, out.len, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)out.len)
+		return true;
+	drop(c);
+	return false;
 }
 
 static void answer_error(struct client *c, const struct error *err)
@@ -58,7 +68,7 @@ static void answer_error(struct client *c, const struct error *err)
 	auto_json *envelope = error_to_json(err);
 
 	json_object_set_new(envelope, "ok", json_false());
-	answer(c, envelope);
+	(void)send_message(c, envelope);
 }
 
 static void answer_ok(struct client *c, json_t *members)
@@ -66,7 +76,7 @@ static void answer_ok(struct client *c, json_t *members)
 	auto_json *ok = members ? json_incref(members) : json_object();
 
 	json_object_set_new(ok, "ok", json_true());
-	answer(c, ok);
+	(void)send_message(c, ok);
 }
 
 static const struct control_op *find(const struct control_server *s, struct text name)
@@ -77,7 +87,7 @@ static const struct control_op *find(const struct control_server *s, struct text
 	return NULL;
 }
 
-static void serve(struct client *c, const json_t *request, const bool *alive)
+static void serve(struct client *c, const json_t *request)
 {
 	auto_error struct error err = ERROR_INIT;
 	auto_json *members = NULL;
@@ -93,7 +103,7 @@ static void serve(struct client *c, const json_t *request, const bool *alive)
 	if (op->answered != CONTROL_AT_ONCE)
 		c->waits = op->answered;
 	int r = op->run(c->owner->data, request, &members, &err);
-	if (!*alive)
+	if (c->gone)
 		return;
 	if (r < 0) {
 		c->waits = CONTROL_AT_ONCE;
@@ -103,28 +113,26 @@ static void serve(struct client *c, const json_t *request, const bool *alive)
 	}
 }
 
-/* Every message that is complete. */
+/* Every message that is complete; then c may be gone. */
 static void serve_all(struct client *c)
 {
-	auto_error struct error err = ERROR_INIT;
-	bool alive = true;
+	int r = 1;
 
-	c->alive = &alive;
-	while (alive) {
+	c->serving = true;
+	while (r > 0 && !c->gone) {
+		auto_error struct error err = ERROR_INIT;
 		auto_json *request = NULL;
-		int r = control_decode(&c->in, &request, &err);
-		if (r < 0) {
+		r = control_decode(&c->in, &request, &err);
+		if (r > 0)
+			serve(c, request);
+		else if (r < 0)
 			answer_error(c, &err);
-			if (alive)
-				drop(c);
-			return;
-		}
-		if (r == 0)
-			break;
-		serve(c, request, &alive);
 	}
-	if (alive)
-		c->alive = NULL;
+	c->serving = false;
+	if (r < 0 && !c->gone)
+		detach(c);
+	if (c->gone)
+		free(c);
 }
 
 static void on_client(void *data, uint32_t events)
@@ -179,19 +187,23 @@ struct control_server *control_server_open(struct loop *l, const struct home *h,
 	return s;
 }
 
+static void dismiss(struct client *c)
+{
+	auto_json *ok = json_pack("{s:b}", "ok", 1);
+
+	if (c->waits == CONTROL_AT_ONCE || send_message(c, ok))
+		drop(c);
+}
+
 void control_server_free(struct control_server *s)
 {
 	if (!s)
 		return;
 	loop_remove(s->source);
 	close(s->fd);
-	for (size_t i = 0; i < CLIENTS_MAX; i++) {
-		struct client *c = s->clients[i];
-		if (c && c->waits != CONTROL_AT_ONCE)
-			answer_ok(c, NULL);
+	for (size_t i = 0; i < CLIENTS_MAX; i++)
 		if (s->clients[i])
-			drop(c);
-	}
+			dismiss(s->clients[i]);
 	free(s);
 }
 

@@ -15,7 +15,7 @@ struct fixture {
 	struct home home;
 	struct loop *loop;
 	struct control_server *server;
-	int asked;
+	int asked, waiting;
 };
 
 static int op_echo(void *data, const json_t *request, json_t **ret, struct error *err)
@@ -36,10 +36,18 @@ static int op_fail(void *data, const json_t *request, json_t **ret, struct error
 
 static int op_wait(void *data, const json_t *request, json_t **ret, struct error *err)
 {
-	(void)data;
 	(void)request;
 	(void)ret;
 	(void)err;
+	((struct fixture *)data)->waiting++;
+	return 0;
+}
+
+static int op_waiting(void *data, const json_t *request, json_t **ret, struct error *err)
+{
+	(void)request;
+	(void)err;
+	*ret = json_pack("{s:i}", "waiting", ((struct fixture *)data)->waiting);
 	return 0;
 }
 
@@ -57,11 +65,12 @@ static int op_end(void *data, const json_t *request, json_t **ret, struct error 
 }
 
 static const struct control_op ops[] = {
-	{"echo", false, op_echo},
-	{"fail", false, op_fail},
-	{"wait", true, op_wait},
-	{"end", true, op_end},
-	{NULL, false, NULL},
+	{"echo", CONTROL_AT_ONCE, op_echo},
+	{"fail", CONTROL_AT_ONCE, op_fail},
+	{"wait", CONTROL_AT_END, op_wait},
+	{"waiting", CONTROL_AT_ONCE, op_waiting},
+	{"end", CONTROL_AT_END, op_end},
+	{NULL, CONTROL_AT_ONCE, NULL},
 };
 
 static void fixture_done(struct fixture *f)
@@ -169,6 +178,15 @@ static void test_an_operation_may_end_it(void **unused)
 	assert_null(f.server);
 }
 
+static bool somebody_waits(const struct home *h)
+{
+	auto_error struct error err = ERROR_INIT;
+	auto_json *answer = NULL;
+
+	return call(h, json_pack("{s:s}", "op", "waiting"), &answer, &err) < 0 ||
+	       json_get_int(answer, "waiting", 0) > 0;
+}
+
 static int wait_beside_others(const struct home *h)
 {
 	auto_error struct error err = ERROR_INIT;
@@ -176,6 +194,8 @@ static int wait_beside_others(const struct home *h)
 	pid_t waiting = fork();
 	if (waiting == 0)
 		_exit(call(h, json_pack("{s:s}", "op", "wait"), NULL, &err) == 0 ? 0 : 1);
+	while (!somebody_waits(h))
+		usleep(1000);
 	if (ask_and_fail(h) != 0 || waitpid(waiting, NULL, WNOHANG) != 0)
 		return 1;
 	if (end_it(h) != 0)
