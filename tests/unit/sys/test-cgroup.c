@@ -183,8 +183,11 @@ static void test_oom_v1(void **state)
 	assert_done(cgroup_open(getpid(), &g, &err), &err);
 	auto_free char *group =
 		mem_printf("%s/cloop-unit-%d", g.paths[CGROUP_MEMORY], (int)getpid());
-	if (mkdir(group, 0755) < 0)
+	if (mkdir(group, 0755) < 0) {
+		free(TAKE_PTR(group)); /* skip() jumps over the cleanup */
+		cgroup_done(&g);
 		skip();
+	}
 	close(g.dirs[CGROUP_MEMORY]);
 	g.dirs[CGROUP_MEMORY] = open(group, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	watch_a_kill(&g, group);
@@ -209,8 +212,10 @@ static void test_seen_v2(void **state)
 		if (access(probe, F_OK) == 0)
 			group = mem_printf("%s/cloop-unit-%d", mounts[i], (int)getpid());
 	}
-	if (!group || mkdir(group, 0755) < 0)
+	if (!group || mkdir(group, 0755) < 0) {
+		free(TAKE_PTR(group)); /* skip() jumps over the cleanup */
 		skip();
+	}
 	auto_free char *events = mem_printf("%s/cgroup.events", group);
 	auto_free char *procs = mem_printf("%s/cgroup.procs", group);
 	auto_fd int watch = open(events, O_RDONLY | O_CLOEXEC);
