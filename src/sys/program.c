@@ -6,7 +6,7 @@
 #include "sys/file.h"
 
 /* Where a program may lie, seen from the folder of the running one. */
-static const char *const folders[] = { "", "/../libexec/cloop" };
+static const char *const folders[] = {"", "/../libexec/cloop"};
 
 char *program_path(const char *name)
 {
