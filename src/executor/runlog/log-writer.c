@@ -3,9 +3,9 @@
  * fails half-way leaves bytes that are cut off, or overwritten by the next frame; a reader sees a
  * torn tail meanwhile and waits. The number and all counters move only after a whole frame.
  *
- * A segment's end is synced at once unless the last sync is younger than a second: then the next
- * sync covers it, if it was not deleted by then. A flood of output is thus not slowed down to the
- * speed of the disk for segments that live for milliseconds.
+ * A segment's end is synced at once unless the last such sync is younger than five seconds: then
+ * the next sync covers it, if it was not deleted by then. A flood of output is thus not slowed down
+ * to the speed of the disk for segments that live for milliseconds.
  */
 #include "executor/runlog/log-writer.h"
 
@@ -20,7 +20,7 @@
 #include "executor/runlog/log-segment.h"
 #include "sys/fault.h"
 
-enum { PARTS_MAX = 4, SYNC_AGAIN_NS = 1000000000 };
+enum { PARTS_MAX = 4, MS = 1000000 };
 
 struct log_writer {
 	int dir;
@@ -234,7 +234,7 @@ static bool start_segment(struct log_writer *w, int64_t time_ns)
 		return false;
 	}
 	int64_t since_sync = time_ns - w->synced_ns;
-	if (since_sync >= SYNC_AGAIN_NS || since_sync < 0) {
+	if (since_sync >= (int64_t)LOG_WRITER_SYNC_MS * MS || since_sync < 0) {
 		log_writer_sync(w);
 		w->synced_ns = time_ns;
 	}
@@ -259,6 +259,19 @@ static void cut_tail(struct log_writer *w)
 	errno = error;
 }
 
+static bool segment_full(const struct log_writer *w)
+{
+	return w->fd < 0 ||
+	       w->segments[w->n_segments - 1].file_bytes >= log_segment_limit(w->cap_bytes);
+}
+
+size_t log_writer_fit(const struct log_writer *w)
+{
+	uint64_t at = segment_full(w) ? LOG_HEADER_SIZE : w->segments[w->n_segments - 1].file_bytes;
+
+	return LOG_PAYLOAD_MAX - (size_t)((at + LOG_FRAME_SIZE) % LOG_PAYLOAD_MAX);
+}
+
 static bool put(struct log_writer *w, enum log_stream stream, int64_t time_ns,
 	const struct text *parts, size_t n)
 {
@@ -268,8 +281,7 @@ static bool put(struct log_writer *w, enum log_stream stream, int64_t time_ns,
 	int n_pieces = 1;
 	size_t length = 0;
 
-	if ((w->fd < 0 || newest(w)->file_bytes >= log_segment_limit(w->cap_bytes)) &&
-		!start_segment(w, time_ns))
+	if (segment_full(w) && !start_segment(w, time_ns))
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		if (parts[i].len > 0)

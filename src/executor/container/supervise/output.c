@@ -10,7 +10,7 @@
 #include "sys/clock.h"
 
 /* Reads per turn of one stream, so that the other and the control socket get theirs. */
-enum { READ_SIZE = 65536, READS_A_TURN = 8, PIPE_SIZE = 256 << 10, MB = 1 << 20 };
+enum { READ_SIZE = LOG_PAYLOAD_MAX, READS_A_TURN = 8, PIPE_SIZE = 256 << 10, MB = 1 << 20 };
 
 static const char *const fifo_names[OUTPUT_STREAMS] = {"stdout.fifo", "stderr.fifo"};
 
@@ -142,7 +142,7 @@ static void write_out(struct output_stream *s, struct text shown)
 static bool read_once(struct output_stream *s)
 {
 	struct output *o = s->owner;
-	ssize_t n = read(s->fd, o->buffer, READ_SIZE);
+	ssize_t n = read(s->fd, o->buffer, log_writer_fit(o->log));
 
 	if (n <= 0)
 		return n < 0 && errno == EINTR;
