@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <endian.h>
 #include <stdint.h>
-#include <zlib.h>
+#include <libdeflate.h>
 
 #include "base/mem.h"
 #include "base/json.h"
@@ -67,9 +67,9 @@ static void mend(char *segment, size_t size)
 		uint32_t length = length_at(frame);
 		if (length > size - at - LOG_FRAME_SIZE)
 			return;
-		uLong crc = crc32(0, (const unsigned char *)frame, LOG_FRAME_SIZE - 4);
-		crc = crc32(crc, (const unsigned char *)frame + LOG_FRAME_SIZE, length);
-		uint32_t le = htole32((uint32_t)crc);
+		uint32_t crc = libdeflate_crc32(0, frame, LOG_FRAME_SIZE - 4);
+		crc = libdeflate_crc32(crc, frame + LOG_FRAME_SIZE, length);
+		uint32_t le = htole32(crc);
 		memcpy(frame + LOG_FRAME_SIZE - 4, &le, sizeof(le));
 		at += LOG_FRAME_SIZE + length;
 	}

@@ -2,7 +2,7 @@
 
 #include <assert.h>
 #include <endian.h>
-#include <zlib.h>
+#include <libdeflate.h>
 
 #include "base/enum-text.h"
 
@@ -70,7 +70,7 @@ static uint64_t get_u64(const char *from)
 
 static uint32_t crc_add(uint32_t crc, struct text t)
 {
-	return t.len ? (uint32_t)crc32(crc, (const unsigned char *)t.p, (unsigned)t.len) : crc;
+	return t.len ? libdeflate_crc32(crc, t.p, t.len) : crc;
 }
 
 void log_header_encode(const struct log_header *h, char out[LOG_HEADER_SIZE])
