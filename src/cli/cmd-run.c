@@ -29,11 +29,13 @@ struct session {
 	unsigned interrupts;
 	bool quiet; /* --json: the record is the answer, output stays in the log */
 	struct pass_on out;
+	struct follow follow;
 };
 
 static void session_done(struct session *s)
 {
 	record_file_done(&s->record_file);
+	pass_on_done(&s->out);
 	rundir_done(&s->run);
 	context_done(&s->context);
 	if (s->signals >= 0)
@@ -93,6 +95,7 @@ static bool on_frame(void *data, const struct log_frame *frame)
 
 	if (s->quiet)
 		return true;
+	s->out.reader = s->follow.reader;
 	if (frame->stream == LOG_STDOUT || frame->stream == LOG_COMBINED)
 		pass_on_write(&s->out, 1, frame->data);
 	else if (frame->stream == LOG_STDERR)
@@ -221,7 +224,7 @@ static int detached(struct session *s, struct error *err)
 
 static int foreground(struct session *s, int supervisor, struct error *err)
 {
-	struct follow f = {
+	s->follow = (struct follow){
 		.home = &s->context.home,
 		.run = &s->run,
 		.until_end = true,
@@ -233,7 +236,8 @@ static int foreground(struct session *s, int supervisor, struct error *err)
 	};
 
 	/* The second look takes what a supervisor left that died after the end. */
-	if (follow_run(&f, err) < 0 || follow_adopt(&s->context.home, &s->run, NULL, err) < 0)
+	if (follow_run(&s->follow, err) < 0 ||
+		follow_adopt(&s->context.home, &s->run, NULL, err) < 0)
 		return -1;
 	auto_json *record = rundir_read(&s->run, RECORD_FILE, err);
 	return record ? end_of_run(s, record, err) : -1;

@@ -1,6 +1,7 @@
 #include "cli/pass-on.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
@@ -8,27 +9,71 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A pipe that is ready takes this much without blocking (pipe(7)). */
-enum { READY_BYTES = PIPE_BUF };
+#include "base/mem.h"
+#include "executor/runlog/log-reader.h"
 
-static bool never_blocks(int fd)
+/* Events of the log that come closer together than this are looked at together. */
+enum { LOG_PAUSE_MS = 5 };
+
+void pass_on_done(struct pass_on *p)
 {
-	struct stat st;
+	for (size_t i = 0; i < ARRAY_SIZE(p->to); i++)
+		if (p->to[i].own_pipe > 0)
+			close(p->to[i].own_pipe);
+}
 
-	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+/*
+ * A file never blocks. A pipe is opened anew: the description that we were given is others', too,
+ * and must not change. Anything else takes PIPE_BUF bytes when it is ready (pipe(7)).
+ */
+static struct pass_on_target look_at(int fd)
+{
+	struct pass_on_target to = {.known = true, .most = PIPE_BUF};
+	struct stat st;
+	char path[64];
+
+	if (fstat(fd, &st) < 0)
+		return to;
+	if (S_ISREG(st.st_mode))
+		to.most = SIZE_MAX;
+	if (!S_ISFIFO(st.st_mode))
+		return to;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	int own = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	if (own > 0) {
+		to.own_pipe = own;
+		to.most = SIZE_MAX;
+	}
+	return to;
+}
+
+static void look_after_signals(struct pass_on *p)
+{
+	struct pollfd signals = {.fd = p->signals, .events = POLLIN};
+
+	if (poll(&signals, 1, 0) > 0)
+		p->on_signal(p->data);
 }
 
 /* Until fd can be written, or is broken. */
 static void wait_ready(struct pass_on *p, int fd)
 {
-	struct pollfd fds[] = {{.fd = fd, .events = POLLOUT}, {.fd = p->signals, .events = POLLIN}};
+	bool keep = p->reader, pause = false;
 
-	do {
-		if (poll(fds, 2, -1) < 0)
+	for (;;) {
+		struct pollfd fds[] = {{.fd = fd, .events = POLLOUT},
+			{.fd = p->signals, .events = POLLIN},
+			{.fd = keep && !pause ? log_reader_fd(p->reader) : -1, .events = POLLIN}};
+		if (poll(fds, ARRAY_SIZE(fds), keep && pause ? LOG_PAUSE_MS : -1) < 0)
 			continue;
 		if (fds[1].revents)
 			p->on_signal(p->data);
-	} while (!fds[0].revents);
+		if (fds[0].revents)
+			return;
+		pause = fds[2].revents != 0;
+		if (pause)
+			keep = log_reader_keep(p->reader);
+	}
 }
 
 static void give_up(struct pass_on *p, int fd, int errnum)
@@ -41,14 +86,20 @@ static void give_up(struct pass_on *p, int fd, int errnum)
 
 void pass_on_write(struct pass_on *p, int fd, struct text bytes)
 {
-	size_t most = never_blocks(fd) ? SIZE_MAX : READY_BYTES;
+	struct pass_on_target *to = &p->to[fd];
 
+	if (!to->known)
+		*to = look_at(fd);
+	int own = to->own_pipe > 0 ? to->own_pipe : fd;
+	look_after_signals(p);
 	while (bytes.len > 0 && !p->gone[fd]) {
-		if (most == READY_BYTES)
-			wait_ready(p, fd);
-		ssize_t n = write(fd, bytes.p, bytes.len < most ? bytes.len : most);
+		if (to->most == PIPE_BUF)
+			wait_ready(p, own);
+		ssize_t n = write(own, bytes.p, bytes.len < to->most ? bytes.len : to->most);
 		if (n < 0 && errno != EINTR && errno != EAGAIN)
 			give_up(p, fd, errno);
+		else if (n < 0 && errno == EAGAIN)
+			wait_ready(p, own);
 		if (n > 0)
 			bytes = (struct text){bytes.p + n, bytes.len - (size_t)n};
 	}

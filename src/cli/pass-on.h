@@ -1,7 +1,8 @@
 /*
  * Passes a run's output on to our own stdout and stderr. A reader that stops must not make us deaf:
- * while a pipe or terminal takes nothing, signals are still looked after. Whoever reads no more
- * loses nothing but this copy, the log has it all.
+ * while a pipe or terminal takes nothing, signals are still looked after, and segments of the log
+ * are kept that would be deleted meanwhile. Whoever reads no more loses nothing but this copy, the
+ * log has it all.
  */
 #pragma once
 
@@ -9,11 +10,20 @@
 
 #include "base/text.h"
 
+struct log_reader;
+
 struct pass_on {
 	int signals;               /* signalfd that is watched while waiting; -1 = none */
 	void (*on_signal)(void *); /* called when it is readable */
 	void *data;
-	bool gone[3]; /* by descriptor: nothing can be written there any more */
+	struct log_reader *reader; /* of the log that the output comes from; NULL = none */
+	bool gone[3];              /* by descriptor: nothing can be written there any more */
+	struct pass_on_target {
+		bool known;
+		size_t most;  /* bytes of one write that do not block */
+		int own_pipe; /* the same pipe, opened so that it does not block; 0 = none */
+	} to[3];
 };
+void pass_on_done(struct pass_on *p);
 /* fd: 1 or 2. A closed pipe is silent; any other failure is told on stderr, once. */
 void pass_on_write(struct pass_on *p, int fd, struct text bytes);

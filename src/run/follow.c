@@ -119,6 +119,7 @@ static int drain(struct follow *f, struct log_reader *reader, struct error *err)
 		switch (log_reader_next(reader, &frame, err)) {
 		case LOG_READ_FRAME:
 			f->since_seq = frame.seq;
+			f->reader = reader;
 			if (!f->on_frame(f->data, &frame))
 				return 1;
 			break;
@@ -160,5 +161,6 @@ int follow_run(struct follow *f, struct error *err)
 	if (f->supervisor >= 0)
 		close(f->supervisor);
 	f->supervisor = -1;
+	f->reader = NULL;
 	return result;
 }

@@ -21,6 +21,7 @@ struct follow {
 	follow_fn *on_frame;
 	void (*on_signal)(void *data);
 	void *data;
+	struct log_reader *reader; /* set by follow_run() while it calls on_frame */
 };
 
 /*

@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -41,6 +42,11 @@ DEFINE_AUTO_PTR(log_reader)
  */
 must_check enum log_read log_reader_next(
 	struct log_reader *r, struct log_frame *ret, struct error *err);
+/*
+ * For a caller that cannot take the next frame just now and is told by log_reader_fd() that the log
+ * goes on: opens what the writer may delete before it is read. False: no more is kept.
+ */
+bool log_reader_keep(struct log_reader *r);
 /*
  * To be polled for POLLIN after LOG_READ_NOTHING; the reader's own. An inotify descriptor, or a
  * timer of 200 ms where the user has no inotify instance left.
