@@ -1,0 +1,107 @@
+"""Breaking programs on purpose: waiting for a fault point, killing, and what may come of it."""
+import json
+import os
+import pathlib
+import signal
+import time
+
+import leaks
+from engines import children
+
+SECONDS = 30
+
+
+def until(condition, what, seconds=SECONDS):
+    """The condition's first true value."""
+    end = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < end, f"no {what} after {seconds} s"
+        time.sleep(0.01)
+    return value
+
+
+def state_of(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return None
+
+
+def words_of(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+def kill(pid, number=signal.SIGKILL):
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+
+
+def processes(test):
+    for proc in pathlib.Path("/proc").glob("[0-9]*"):
+        words = words_of(proc.name)
+        if words and test(words):
+            yield int(proc.name)
+
+
+def shims(handle):
+    """Supervisors of a run that live."""
+    wanted = os.fsencode(handle)
+    return [p for p in processes(lambda w: w[0] == b"cloop-shim" and wanted in w)
+            if state_of(p) not in ("Z", None)]
+
+
+def shim_of(cli):
+    """The supervisor that this `cloop run` started."""
+    def find():
+        return [p for p in children(cli.pid) if words_of(p)[:1] == [b"cloop-shim"]]
+    return until(find, "supervisor")[0]
+
+
+def handle_of(shim):
+    return words_of(shim)[-2].decode()
+
+
+def wait_stopped(pid):
+    until(lambda: state_of(pid) in ("T", "Z", None), "stop at the fault point")
+    return state_of(pid) == "T"
+
+
+def record_of(stage, handle):
+    try:
+        return json.loads((stage.home / "runs" / handle / "status.json").read_text())
+    except FileNotFoundError:
+        return {"state": "none"}
+
+
+def is_final(record):
+    return record["state"] in ("exited", "failed", "killed")
+
+
+def wait_final(stage, handle, seconds=SECONDS):
+    return until(lambda: (r := record_of(stage, handle)) and is_final(r) and r,
+                 f"final record of {handle}: {record_of(stage, handle)}", seconds)
+
+
+def wait_unsupervised(stage, handle):
+    """Its lock goes later than its words in /proc."""
+    lock = stage.home / "runs" / handle / "lock"
+    until(lambda: not shims(handle) and not leaks.locked(lock), "end of the supervisor")
+
+
+def kill_shim(stage, handle):
+    for pid in shims(handle):
+        kill(pid)
+    wait_unsupervised(stage, handle)
+
+
+def output(stage, handle):
+    """What a run printed, by stream."""
+    r = stage.cloop("logs", handle)
+    assert r.rc == 0, r
+    return r.out, b"".join(line for line in r.err.splitlines(True)
+                           if not line.startswith(b"[cloop] "))
