@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/syscall.h>
 
 #include "base/mem.h"
@@ -10,20 +11,28 @@
 #include "sys/clock.h"
 #include "sys/file.h"
 
-enum { LINE_MAX_BYTES = 2 << 20, PATIENCE_MS = 2000 };
+enum {
+	LINE_MAX_BYTES = 2 << 20,
+	STAT_MAX = 4096,
+	STATE_WIDTH = 3, /* ") S" */
+	PATIENCE_MS = 2000,
+};
+
+/* What a process is recognized by: its words. */
+struct wanted {
+	int proc;
+	bool (*test)(struct text words, const char *value);
+	const char *value;
+	pid_t parent; /* or this one's child; 0 = by its words */
+};
 
 /* ENGINE run … --cidfile=RUN/cid …: the second word and one of the others. */
-static bool is_client(int proc, const char *pid, const char *cidfile)
+static bool is_client(struct text words, const char *cidfile)
 {
-	AUTO(str) bytes = STR_INIT(LINE_MAX_BYTES + 1);
-	auto_free char *name = mem_printf("%s/cmdline", pid);
-	struct text rest, word;
+	struct text word;
 	unsigned n = 0;
 
-	if (file_read_at(proc, name, LINE_MAX_BYTES, &bytes) < 0)
-		return false;
-	rest = (struct text){str_text(&bytes), bytes.len};
-	while (text_split(&rest, '\0', &word)) {
+	while (text_split(&words, '\0', &word)) {
 		n++;
 		if (n == 2 && !text_is(word, "run"))
 			return false;
@@ -33,36 +42,101 @@ static bool is_client(int proc, const char *pid, const char *cidfile)
 	return false;
 }
 
-/* The number may have got another owner meanwhile: judged again once it is held. */
-static bool signal_client(int proc, const char *pid, const char *cidfile, int signal)
+/* …/conmon … -n NAME … */
+static bool is_monitor(struct text words, const char *name)
 {
-	uint64_t number;
+	struct text word, before = {NULL, 0};
 
-	if (num_parse(text_of(pid), INT32_MAX, &number) != NUM_OK || !is_client(proc, pid, cidfile))
+	if (!text_split(&words, '\0', &word) || !text_ends(word, "conmon"))
 		return false;
-	if (signal == 0)
-		return true;
-	auto_fd int pidfd = (int)syscall(SYS_pidfd_open, (pid_t)number, 0);
-	if (pidfd < 0 || !is_client(proc, pid, cidfile))
+	while (text_split(&words, '\0', &word)) {
+		if (text_is(before, "-n") && text_is(word, name))
+			return true;
+		before = word;
+	}
+	return false;
+}
+
+static bool read_file(int proc, const char *pid, const char *name, struct str *ret)
+{
+	auto_free char *path = mem_printf("%s/%s", pid, name);
+
+	return file_read_at(proc, path, ret->max - 1, ret) >= 0;
+}
+
+/* The fourth field of stat; the second, in brackets, may hold anything. */
+static bool is_child_of(int proc, const char *pid, pid_t parent)
+{
+	AUTO(str) stat = STR_INIT(STAT_MAX);
+	auto_free char *wanted = mem_printf(" %d ", (int)parent);
+
+	if (!read_file(proc, pid, "stat", &stat))
 		return false;
-	syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
-	return true;
+	const char *end = strrchr(str_text(&stat), ')');
+	return end && strlen(end) > STATE_WIDTH &&
+	       strncmp(end + STATE_WIDTH, wanted, strlen(wanted)) == 0;
+}
+
+static bool matches(const struct wanted *w, const char *pid)
+{
+	AUTO(str) words = STR_INIT(LINE_MAX_BYTES);
+
+	if (w->parent)
+		return is_child_of(w->proc, pid, w->parent);
+	return read_file(w->proc, pid, "cmdline", &words) &&
+	       w->test((struct text){str_text(&words), words.len}, w->value);
+}
+
+/* The number may have got another owner meanwhile: judged again once it is held. */
+static void signal_process(const struct wanted *w, const char *pid, pid_t number, int signal)
+{
+	auto_fd int pidfd = (int)syscall(SYS_pidfd_open, number, 0);
+
+	if (pidfd >= 0 && matches(w, pid))
+		syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
+}
+
+/* Signals (0 = none) every process that matches; the last one, or 0. */
+static pid_t signal_all(struct wanted *w, int signal)
+{
+	pid_t found = 0;
+	uint64_t number;
+	DIR *proc = opendir("/proc");
+
+	if (!proc)
+		return 0;
+	w->proc = dirfd(proc);
+	for (struct dirent *e; (e = readdir(proc));) {
+		if (num_parse(text_of(e->d_name), INT32_MAX, &number) != NUM_OK ||
+			!matches(w, e->d_name))
+			continue;
+		found = (pid_t)number;
+		if (signal)
+			signal_process(w, e->d_name, found, signal);
+	}
+	closedir(proc);
+	return found;
 }
 
 bool orphan_signal(const struct rundir *run, int signal)
 {
 	auto_free char *cidfile = mem_printf("--cidfile=%s/cid", run->path);
-	bool found = false;
-	DIR *proc = opendir("/proc");
+	struct wanted client = {.test = is_client, .value = cidfile};
 
-	if (!proc)
+	return signal_all(&client, signal) > 0;
+}
+
+bool orphan_monitor(const char *container_name, bool hard)
+{
+	struct wanted monitor = {.test = is_monitor, .value = container_name};
+	struct wanted kept = {.parent = signal_all(&monitor, 0)};
+
+	if (kept.parent == 0)
 		return false;
-	for (struct dirent *e; (e = readdir(proc));)
-		if (e->d_name[0] >= '1' && e->d_name[0] <= '9' &&
-			signal_client(dirfd(proc), e->d_name, cidfile, signal))
-			found = true;
-	closedir(proc);
-	return found;
+	signal_all(&kept, SIGKILL);
+	if (hard)
+		signal_all(&monitor, SIGKILL);
+	return true;
 }
 
 bool orphan_works(struct supervisor *s, int signal)

@@ -1,6 +1,7 @@
 /*
- * The engine's `run` client of a supervisor that died: it goes on making the container, and until
- * it has ended nobody can say that there is none (container-driver.md §9.1).
+ * What a killed start leaves at work: the engine's `run` client of a supervisor that died, which
+ * goes on making the container, and the monitor of a client that died, which the engine forgets
+ * (container-driver.md §9.1). Until they have ended nobody can say that nothing is left.
  */
 #pragma once
 
@@ -21,3 +22,9 @@ enum { ORPHAN_EVERY_MS = 50 };
  * first call sends `signal` (0 = none), those after 2 s SIGKILL.
  */
 bool orphan_works(struct supervisor *s, int signal);
+/*
+ * podman 4.3.1 that is killed between the runtime's `create` and its own note of it forgets conmon
+ * and the runtime's init, `rm --force` included. Ends what such a monitor of this container keeps
+ * (`hard`: and itself); true: there is one.
+ */
+bool orphan_monitor(const char *container_name, bool hard);

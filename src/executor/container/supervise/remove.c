@@ -20,6 +20,7 @@ enum {
 	REMOVE_ATTEMPTS = 2,
 	LOOKUP_EVERY_MS = 250,
 	LOOKUP_FOR_MS = 3000,
+	MONITOR_FOR_MS = 1000,
 };
 
 /*
@@ -78,13 +79,30 @@ static void failed(struct supervisor *s, struct text words)
 		leave_container(s, words);
 }
 
+/* The engine has no container of ours: does its monitor know, too? */
+static void gone(void *data)
+{
+	struct supervisor *s = data;
+	int64_t now = clock_boottime_ms();
+
+	s->poll_timer = NULL;
+	if (s->monitor_until == 0)
+		s->monitor_until = now + MONITOR_FOR_MS;
+	bool forgotten = s->plan.runtime.engine == ENGINE_PODMAN && !s->confirmed &&
+			 (s->start_killed || s->adopted);
+	if (forgotten && orphan_monitor(s->plan.container_name, now > s->monitor_until))
+		s->poll_timer = loop_at(s->loop, now + ORPHAN_EVERY_MS, gone, s);
+	else
+		remove_files(s);
+}
+
 static void on_removed(void *data, const struct engine_answer *answer)
 {
 	struct supervisor *s = data;
 
 	s->remove_call = NULL;
 	if (answer->exit_code == 0 || inspect_says_unknown(answer->stderr_text))
-		remove_files(s);
+		gone(s);
 	else
 		failed(s, answer->stderr_text);
 }
@@ -117,7 +135,7 @@ static void on_looked_up(void *data, const struct engine_answer *answer)
 	else if (clock_boottime_ms() < s->lookup_until)
 		again_in(s, LOOKUP_EVERY_MS);
 	else
-		remove_files(s);
+		gone(s);
 }
 
 /* Step 9 of §9.1 makes them, step 11 is the call. */

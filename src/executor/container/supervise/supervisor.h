@@ -109,9 +109,10 @@ struct supervisor {
 	struct engine_call *remove_call;
 	int64_t inspect_until;
 	int remove_attempts;
-	bool not_ours;        /* what has the container's name or id is somebody else's */
-	int64_t lookup_until; /* boottime; 0 = not looked up yet */
-	int engine_exit_code; /* -1 = unknown */
+	bool not_ours;         /* what has the container's name or id is somebody else's */
+	int64_t lookup_until;  /* boottime; 0 = not looked up yet */
+	int64_t monitor_until; /* the same of a monitor that the engine forgot */
+	int engine_exit_code;  /* -1 = unknown */
 	bool engine_knows;
 
 	/* server.c */
