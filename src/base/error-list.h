@@ -354,6 +354,14 @@ ERROR(ENGINE_TIMEOUT, "engine_timeout", 504, 125,
 	"raise executors.container.start_timeout_seconds, or look at why the engine is slow")
 ERROR(START_CANCELLED, "start_cancelled", 409, 125,
 	"start the run again if it is still wanted")
+ERROR(INVALID_SETUP, "invalid_setup", 400, 125,
+	"1 to 32 commands of one line each, at most 4096 bytes, none beginning with --")
+ERROR(REGISTRY_BAD_ANSWER, "registry_bad_answer", 409, 125,
+	"ask whoever runs the registry: it does not answer as registries do")
+ERROR(AUTH_FILE_BROKEN, "auth_file_broken", 409, 125,
+	"mend or remove the file: a login that cannot be read is not taken for none")
+ERROR(AUTH_ENTRY_BROKEN, "auth_entry_broken", 409, 125,
+	"log in anew, or remove the entry")
 ERROR(IMAGE_REF_EMPTY, "empty", 400, 125,
 	"name an image")
 ERROR(IMAGE_REF_TOO_LONG, "too_long", 400, 125,

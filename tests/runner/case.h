@@ -44,6 +44,10 @@ extern const struct case_kind
 extern const struct case_kind case_image_kinds[];        /* image: parse pin */
 extern const struct case_kind case_image_policy_kinds[]; /* image: policy check */
 extern const struct case_kind
+	case_image_trust_kinds[]; /* image: pin_outcome challenge auth cosign fingerprint … */
+extern const struct case_kind
+	case_image_setup_kinds[]; /* image: dockerfile setup_key build_network build_argv */
+extern const struct case_kind
 	case_validate_kinds[];                   /* container: validate, those of names, options */
 extern const struct case_kind case_argv_kinds[]; /* container: detect env argv mounts failures … */
 extern const struct case_kind

@@ -1,37 +1,8 @@
 /* Kinds of the image policy: policy, check. */
 #include "runner/case.h"
 
-#include "image/policy-keys.h"
 #include "image/verdict.h"
-#include "runner/tree.h"
-
-struct judged {
-	struct image_policy policy;
-	struct problems errors, warnings;
-};
-
-static void judged_done(struct judged *j)
-{
-	image_policy_done(&j->policy);
-	problems_done(&j->errors);
-	problems_done(&j->warnings);
-}
-
-/* The section `policy` of a case; null and absent: none. */
-static void judge_policy(json_t *c, struct judged *ret)
-{
-	AUTO(tree) tree = TREE_INIT;
-	json_t *section = json_object_get(c, "policy");
-
-	*ret = (struct judged){.errors = PROBLEMS_INIT(PROBLEMS_WARNINGS_MAX),
-		.warnings = PROBLEMS_INIT(PROBLEMS_WARNINGS_MAX)};
-	struct schema_bind b = {.errors = &ret->errors, .warnings = &ret->warnings, .tree = &tree};
-	if (section)
-		tree_of_json(section, &tree);
-	schema_bind_document(&b, &image_policy_schema, &ret->policy);
-	problems_finish(&ret->errors);
-	problems_finish(&ret->warnings);
-}
+#include "runner/judged.h"
 
 static json_t *to_json(const struct problems *list)
 {
@@ -64,7 +35,7 @@ static void run_policy(json_t *c, struct case_result *r)
 	AUTO(judged) j;
 	json_t *expect = json_object_get(c, "expect");
 
-	judge_policy(c, &j);
+	judged_policy(c, &j);
 	json_t *errors = to_json(&j.errors), *warnings = to_json(&j.warnings);
 	bool ok = j.errors.n == 0;
 	r->got = json_pack("{s:b, s:o, s:o}", "ok", ok, "errors", errors, "warnings", warnings);
@@ -80,7 +51,7 @@ static void run_check(json_t *c, struct case_result *r)
 	struct text image = json_get_text(c, "ref");
 	struct image_verdict v;
 
-	judge_policy(c, &j);
+	judged_policy(c, &j);
 	if (j.errors.n > 0) {
 		error_set(&err, ERROR_CONFIG_INVALID, "%s", j.errors.v[0].message);
 		image_verdict_broken(image, &err, &v);

@@ -16,7 +16,7 @@ static const struct case_kind *const sandbox_tables[] = {
 	NULL};
 static const struct case_kind *const image_tables[] = {
 #ifdef HAVE_CASES_IMAGE
-	case_image_kinds, case_image_policy_kinds,
+	case_image_kinds, case_image_policy_kinds, case_image_trust_kinds, case_image_setup_kinds,
 #endif
 	NULL};
 static const struct case_kind *const container_tables[] = {
