@@ -222,9 +222,10 @@ void cli_print_error(const struct cli *c, const struct error *err)
 
 int cli_error_exit(const struct cli *c, const struct error *err)
 {
-	if (c->verb && c->verb->flags & VERB_RUN_EXIT)
-		return error_code_run_exit(err->code);
-	return error_is(err, ERROR_USAGE) ? CLI_USAGE : CLI_REFUSED;
+	if (error_is(err, ERROR_USAGE))
+		return CLI_USAGE;
+	return c->verb && c->verb->flags & VERB_RUN_EXIT ? error_code_run_exit(err->code)
+							 : CLI_REFUSED;
 }
 
 bool cli_color(int fd)

@@ -31,7 +31,7 @@ enum {
 	VERB_CONFIG = 1 << 3,   /* takes --config */
 	VERB_ARGV = 1 << 4,     /* words after -- are a command of the sandbox (cli.argv) */
 	VERB_ANY_WORD = 1 << 5, /* a word with a dash that is no known option is an argument */
-	VERB_RUN_EXIT = 1 << 6, /* failures exit as `cloop run` does, not with 1 or 2 */
+	VERB_RUN_EXIT = 1 << 6, /* failures exit as `cloop run` does, not with 1 (usage: 2) */
 	VERB_HIDDEN = 1 << 7,   /* in no help, completion or man page */
 	VERB_PROJECT = VERB_JSON | VERB_DIR | VERB_HOME | VERB_CONFIG,
 };
