@@ -96,14 +96,21 @@ enum error_code failure_code(struct text words)
 	return ERROR_ENGINE_FAILED;
 }
 
+/* podman 4.3 says it on top of whatever else it has to say, rootless on cgroup v1. */
+#define LIMITS_REMARK "Resource limits are not supported and ignored on cgroups V1"
+
 static struct text first_line(const struct str *s)
 {
-	struct text rest = {str_text(s), s->len}, line;
+	struct text rest = {str_text(s), s->len}, line, remark = {"", 0};
 
-	while (text_split(&rest, '\n', &line))
-		if (!text_blank(line))
-			return text_trim(line);
-	return (struct text){"", 0};
+	while (text_split(&rest, '\n', &line)) {
+		line = text_trim(line);
+		if (text_starts(line, LIMITS_REMARK))
+			remark = line;
+		else if (!text_blank(line))
+			return line;
+	}
+	return remark;
 }
 
 void failure_quote(struct str *ret, const struct str *err, const struct str *out)

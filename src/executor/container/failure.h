@@ -12,8 +12,9 @@ enum { FAILURE_QUOTE_BYTES_MAX = 400 };
 /* The code of §10.4 for stderr; engine_failed when no row fits. */
 enum error_code failure_code(struct text words);
 /*
- * The words shown to a person: the first non-blank line of `err` (of `out` when there is none), at
- * most 400 bytes of it, control characters escaped. Appended; nothing when both are blank.
+ * The words shown to a person: the first non-blank line of `err` (of `out` when there is none; a
+ * remark of podman that it always makes counts only where nothing else is said), at most 400 bytes
+ * of it, control characters escaped. Appended; nothing when both are blank.
  */
 void failure_quote(struct str *ret, const struct str *err, const struct str *out);
 

@@ -27,6 +27,10 @@ static void the_first_line_that_says_something(void **state)
 	assert_string_equal(str_text(&q), "");
 	quote("a\033[31mb\x07", "", &q);
 	assert_string_equal(str_text(&q), "a\\x1b[31mb\\x07");
+	quote("Resource limits are not supported and ignored on cgroups V1 rootless "
+	      "systems\nError: x",
+		"", &q);
+	assert_string_equal(str_text(&q), "Error: x");
 	memset(long_line, 'x', 1000);
 	long_line[1000] = '\0';
 	quote(long_line, "", &q);
