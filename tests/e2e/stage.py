@@ -6,6 +6,7 @@ import os
 import pathlib
 import subprocess
 import threading
+import time
 
 from engines import IMAGE
 
@@ -91,7 +92,8 @@ class Stage:
 
     def answer(self, *words, status=0, **more):
         """The JSON answer of a command."""
-        r = self.cloop(*words, "--json", **more)
+        end = words.index("--") if "--" in words else len(words)
+        r = self.cloop(*words[:end], "--json", *words[end:], **more)
         assert r.rc == status, r
         return json.loads(r.out)
 
@@ -143,6 +145,14 @@ class Stage:
                                   f"--filter=label=cloop.handle={handle}")
         assert len(found) == 1, found
         return found[0]
+
+    def home_is_free(self, seconds=10):
+        """Waits until no supervisor works in the home any more."""
+        end = time.monotonic() + seconds
+        while any((run / name).exists() for run in self.run_dirs() for name in ("ctl", "cid")):
+            assert time.monotonic() < end, "a supervisor does not end"
+            time.sleep(0.05)
+        time.sleep(0.1)
 
     def end(self):
         """Clients of this test that still run."""

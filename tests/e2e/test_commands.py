@@ -1,0 +1,182 @@
+"""What commands promise about a run comes true: explain, executor list, show, test, doctor, config
+init, ps, status (cli.md)."""
+import json
+import re
+
+from engines import IMAGE
+
+HANDLE = "c-000000000000"
+SPEC = {"resources": {"memory": "96m", "cpu": 0.5, "pids": 40}, "env": ["TOKEN"],
+        "mounts": [{"source": "data", "target": "/mnt/data", "read_only": True}]}
+
+
+def prepare(stage):
+    """A file that this engine can hold."""
+    limited = stage.answer("executor", "show")["capabilities"]["resource_limits"]
+    spec = SPEC if limited else {k: v for k, v in SPEC.items() if k != "resources"}
+    stage.write("data/file")
+    stage.write(".git/config")
+    stage.spec(spec)
+    return spec
+
+
+def test_explained_line_is_what_runs(stage):
+    """The argv of explain but for the handle is the argv of the run's own plan, and the container
+    that the engine shows is made of it."""
+    prepare(stage)
+    words = ["/bin/sh", "-c", "sleep 60", "", "-x"]
+    explained = stage.answer("sandbox", "explain", "-C", stage.project, "--", *words)
+    assert stage.run_dirs() == []
+    argv = explained["argv"]
+    assert argv[:3] == [stage.engine.kind, "run", "--detach"] and argv[-len(words):] == words
+    handle = stage.detach(*words)
+    request = json.loads((stage.home / "runs" / handle / "request.json").read_text())
+    ran = find_argv(request)
+    short = handle.replace("c-", "")
+    assert [w.replace(short, HANDLE[2:]) for w in ran] == argv
+    check_container(stage, stage.engine.inspect(stage.container_of(handle)), explained, handle)
+    assert stage.cloop("stop", "--signal", "kill", handle).rc == 0
+    assert stage.wait(handle).rc == 137
+
+
+def find_argv(request):
+    """The engine line in the plan that the supervisor got."""
+    for value in request.values():
+        if isinstance(value, list) and value[1:3] == ["run", "--detach"]:
+            return value
+    raise AssertionError(request.keys())
+
+
+def check_container(stage, seen, explained, handle):
+    config, host = seen["Config"], seen["HostConfig"]
+    labels = {k: v for k, v in config["Labels"].items() if k.startswith("cloop.")}
+    wanted = {}
+    for word in explained["argv"]:
+        if word.startswith("--label="):
+            key, value = word[len("--label="):].split("=", 1)
+            wanted[key] = value
+    assert labels == {**wanted, "cloop.handle": handle}
+    mounts = {m["Destination"]: m["RW"] for m in seen["Mounts"]}
+    for m in explained["mounts"]:
+        assert mounts[m["target"]] is not m["read_only"], m
+    assert set(mounts) - {m["target"] for m in explained["mounts"]} <= {"/etc/hosts"}
+    assert host["ReadonlyRootfs"] is True and host["Privileged"] is False
+    assert host["NetworkMode"] == "none"
+    effective = explained["limits"]["effective"]
+    assert host["Memory"] == effective["memory_mb"] << 20
+    assert host["PidsLimit"] == effective["pids"] + 1 or not effective["pids"]
+
+
+def test_explain_tells_why(stage):
+    spec = prepare(stage)
+    explained = stage.answer("sandbox", "explain", "-C", stage.project)
+    needs = explained["requirements"]
+    assert "sandbox_mounts" in needs and "network_off" in needs
+    assert ("resource_limits" in needs) == ("resources" in spec)
+    assert explained["network"]["mode"] == "none" and explained["placement"]["selected"]
+    assert [m for m in explained["mounts"] if m["target"] == "/mnt/data" and m["read_only"]]
+    assert explained["image"]["run_as"]
+
+
+def test_explain_refuses_as_run_does(stage):
+    stage.spec({"mounts": [{"source": "up", "target": "/mnt/x"}]})
+    (stage.project / "up").symlink_to("/etc")
+    r = stage.cloop("sandbox", "explain", "--json", "-C", stage.project)
+    answer = json.loads(r.out)
+    assert r.rc == 1 and answer["code"] == "mount_escapes"
+    stage.refused("/bin/true", code="mount_escapes")
+
+
+def test_executor_commands(stage):
+    shown = stage.answer("executor", "list")["executors"]
+    assert [e["id"] for e in shown] == ["container"] and shown[0]["available"] is True
+    able = stage.answer("executor", "show", "container")["capabilities"]
+    assert able["isolation"] == "container" and able["network_off"] == "enforced"
+    assert able["sandbox_mounts"] is True and able["kernel_isolated"] is False
+    assert able["stream"] is True and able["signal"] is True
+    r = stage.cloop("executor", "show", "nobody", "--json")
+    assert r.rc == 1 and json.loads(r.out)["code"] == "executor_unknown"
+
+
+def test_smoke_test(stage):
+    report = stage.answer("executor", "test", "container", "-C", stage.project)
+    assert report["executor_id"] == "container" and report["runtime"].startswith(stage.engine.kind)
+    assert all(f["level"] in ("ok", "warn") for f in report["findings"])
+    assert all(f["fix"] for f in report["findings"] if f["level"] == "warn")
+    smoke = report["smoke"]
+    assert smoke["exit_code"] == 0 and smoke["output"] and smoke["duration_ms"] > 0
+    version = stage.answer("version")["version"]
+    assert version in smoke["output"]
+
+
+def test_smoke_test_of_a_missing_image(stage):
+    stage.config(image="localhost/cloop-e2e-none:1")
+    r = stage.cloop("executor", "test", "--json")
+    report = json.loads(r.out)
+    assert r.rc in (1, 2) and (report.get("smoke_error") or [
+        f for f in report["findings"] if f["level"] == "fail" and f["fix"]])
+
+
+def test_doctor(stage):
+    r = stage.cloop("doctor", "--json")
+    report = json.loads(r.out)
+    assert r.rc == 0 and report["ok"] is True and report["home"] == str(stage.home)
+    human = stage.cloop("doctor")
+    assert human.rc == 0 and b"executor container" in human.out
+
+
+def test_config_init_finds_what_works(stage):
+    """podman's values work here; docker is only looked at where podman does not."""
+    if stage.engine.key == "D":
+        return
+    stage.config_file.unlink()
+    r = stage.cloop("config", "init")
+    assert r.rc == 0, r
+    text = stage.config_file.read_text()
+    assert re.search(r"runtime:\s*\"?podman", text)
+    assert stage.cloop("config", "init").rc == 1  # never over an existing one
+    assert stage.cloop("config", "check").rc == 0
+    stage.spec({"image": IMAGE})
+    assert stage.sh("exit 7").rc == 7
+
+
+def test_ps_and_status(stage):
+    handles = [stage.detach("/bin/sleep", "60", options=["--title", f"t{i}"]) for i in range(2)]
+    done = stage.sh("exit 3").record["handle"]
+    live = stage.answer("ps")["runs"]
+    assert {r["handle"] for r in live} == set(handles)
+    assert {r["handle"] for r in stage.answer("ps", "--all")["runs"]} == {*handles, done}
+    for handle in handles:
+        record = stage.status(handle[:8])
+        assert record["state"] == "running" and record["handle"] == handle
+        assert "supervision" not in record
+        assert stage.cloop("stop", "--grace", "0", handle).rc == 0
+    assert stage.answer("ps")["runs"] == []
+    r = stage.cloop("status", "c-00000000000f", "--json")
+    assert r.rc == 1 and json.loads(r.out)["code"] == "handle_not_found"
+
+
+def test_record_and_labels(stage):
+    r = stage.sh("true", options=["--title", "hello", "--label", "team=blue", "--label", "we ird=x"])
+    assert r.rc == 0 and r.record["title"] == "hello"
+    handle = stage.detach("/bin/sleep", "60", options=["--label", "team=blue"])
+    labels = stage.engine.inspect(stage.container_of(handle))["Config"]["Labels"]
+    assert labels["cloop.spec.team"] == "blue" and labels["cloop.managed"] == "true"
+    assert labels["cloop.project"] == str(stage.project)
+    assert stage.cloop("stop", "--signal", "kill", handle).rc == 0
+    stage.refused("/bin/true", code="label_collision",
+                  options=["--label", "a b=1", "--label", "a_b=2"])
+
+
+def test_two_homes(stage):
+    """Strangers on one engine: neither sees or reaps what the other runs."""
+    handle = stage.detach("/bin/sleep", "60")
+    other = stage.dir / "other-home"
+    words = ["--home", other]
+    assert stage.answer("ps", *words)["runs"] == []
+    assert stage.cloop("executor", "reap", *words).rc == 0
+    assert stage.cloop("status", handle, *words).rc == 1
+    assert stage.status(handle)["state"] == "running"
+    assert stage.cloop("executor", "reap").rc == 0
+    assert stage.status(handle)["state"] == "running"
+    assert stage.cloop("stop", "--signal", "kill", handle).rc == 0
