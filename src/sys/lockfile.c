@@ -78,7 +78,7 @@ static bool pause_or_cancel(int cancel_fd, int64_t ms)
 	return poll(&p, 1, (int)ms) > 0;
 }
 
-static int try_slots(const struct lockfile_pool *pool, int *ret_fd, struct error *err)
+int lockfile_try_slot(const struct lockfile_pool *pool, int *ret_fd, struct error *err)
 {
 	for (unsigned i = 0; i < pool->slots; i++) {
 		auto_free char *slot = mem_printf("%s-%u", pool->name, i);
@@ -96,7 +96,7 @@ int lockfile_slot(const struct lockfile_pool *pool, int64_t deadline_ms, int can
 
 	assert(pool->slots > 0);
 	for (;;) {
-		int r = try_slots(pool, ret_fd, err);
+		int r = lockfile_try_slot(pool, ret_fd, err);
 		if (r != 1)
 			return r;
 		int64_t left = deadline_ms ? deadline_ms - clock_boottime_ms() : delay;

@@ -21,6 +21,8 @@ struct lockfile_pool {
 	const char *name;
 	unsigned slots;
 };
+/* One attempt for any of the slots: 0 and its descriptor, 1 = all are held, -1. */
+must_check int lockfile_try_slot(const struct lockfile_pool *pool, int *ret_fd, struct error *err);
 /*
  * Waits (polling with back-off of 5-50 ms) until one slot is free: 0 and its descriptor, or 1 =
  * deadline_ms (boottime; 0 = none) passed or cancel_fd (-1 = none) became readable.

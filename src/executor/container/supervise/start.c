@@ -24,6 +24,7 @@
 
 enum {
 	SLOT_RETRY_MS = 10,
+	SLOT_RETRY_MAX_MS = 50,
 	INIT_POLL_MS = 250,
 	SLOTS_MIN = 2,
 	SLOTS_MAX = 8,
@@ -308,25 +309,25 @@ static int call_engine(struct supervisor *s, struct error *err)
 	return step(s, "start:11-called", err);
 }
 
+/*
+ * A slot is looked for less and less often: where many wait, one of them looks soon after it is
+ * free, and their looking takes no time from those that start.
+ */
 static void take_slot(void *data)
 {
 	struct supervisor *s = data;
 	auto_error struct error err = ERROR_INIT;
-	char name[16];
+	struct lockfile_pool pool = {s->home.sockets_fd, "start", start_slots()};
 
 	s->poll_timer = NULL;
-	for (unsigned i = 0; i < start_slots() && s->slot_fd < 0; i++) {
-		snprintf(name, sizeof(name), "start-%u", i);
-		if (lockfile_try(s->home.sockets_fd, name, &s->slot_fd, &err) < 0) {
-			start_fail(s, &err);
-			return;
-		}
-	}
-	if (s->slot_fd < 0) {
-		s->poll_timer = loop_at(s->loop, clock_boottime_ms() + SLOT_RETRY_MS, take_slot, s);
+	int r = lockfile_try_slot(&pool, &s->slot_fd, &err);
+	if (r == 1) {
+		s->slot_wait_ms += s->slot_wait_ms < SLOT_RETRY_MAX_MS ? SLOT_RETRY_MS : 0;
+		s->poll_timer =
+			loop_at(s->loop, clock_boottime_ms() + s->slot_wait_ms, take_slot, s);
 		return;
 	}
-	if (call_engine(s, &err) < 0)
+	if (r < 0 || call_engine(s, &err) < 0)
 		start_fail(s, &err);
 }
 

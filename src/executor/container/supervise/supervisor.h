@@ -54,6 +54,7 @@ struct supervisor {
 	int mount_fds[PLAN_MOUNTS_MAX];
 	int guest_fd;
 	int slot_fd; /* start slot, while the engine's client runs */
+	int64_t slot_wait_ms;
 	struct engine_call *start_call;
 	struct loop_source *start_timer;
 	struct loop_source *poll_timer;
