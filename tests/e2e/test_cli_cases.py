@@ -16,8 +16,10 @@ MAX_SECONDS = 20
 
 
 def cases(path, *kinds):
-    found = [json.loads(line) for folder in ("cases", "cases-own")
-             for line in (ROOT / "tests" / folder / path).read_text().splitlines() if line.strip()]
+    files = [f for f in (ROOT / "tests" / folder / path for folder in ("cases", "cases-own"))
+             if f.exists()]
+    assert files, path
+    found = [json.loads(line) for f in files for line in f.read_text().splitlines() if line.strip()]
     return [pytest.param(c, id=c["name"]) for c in found if c["kind"] in kinds and not has_nul(c)]
 
 
