@@ -23,7 +23,7 @@ struct wanted {
 	int proc;
 	bool (*test)(struct text words, const char *value);
 	const char *value;
-	pid_t parent; /* or this one's child; 0 = by its words */
+	bool child; /* not it, but a child of such a one */
 };
 
 /* ENGINE run … --cidfile=RUN/cid …: the second word and one of the others. */
@@ -64,27 +64,32 @@ static bool read_file(int proc, const char *pid, const char *name, struct str *r
 	return file_read_at(proc, path, ret->max - 1, ret) >= 0;
 }
 
+static bool words_match(const struct wanted *w, const char *pid)
+{
+	AUTO(str) words = STR_INIT(LINE_MAX_BYTES);
+
+	return read_file(w->proc, pid, "cmdline", &words) &&
+	       w->test((struct text){str_text(&words), words.len}, w->value);
+}
+
 /* The fourth field of stat; the second, in brackets, may hold anything. */
-static bool is_child_of(int proc, const char *pid, pid_t parent)
+static bool parent_matches(const struct wanted *w, const char *pid)
 {
 	AUTO(str) stat = STR_INIT(STAT_MAX);
-	auto_free char *wanted = mem_printf(" %d ", (int)parent);
 
-	if (!read_file(proc, pid, "stat", &stat))
+	if (!read_file(w->proc, pid, "stat", &stat))
 		return false;
 	const char *end = strrchr(str_text(&stat), ')');
-	return end && strlen(end) > STATE_WIDTH &&
-	       strncmp(end + STATE_WIDTH, wanted, strlen(wanted)) == 0;
+	if (!end || strlen(end) <= STATE_WIDTH + 1)
+		return false;
+	const char *number = end + STATE_WIDTH + 1;
+	auto_free char *parent = mem_strndup(number, strcspn(number, " "));
+	return words_match(w, parent);
 }
 
 static bool matches(const struct wanted *w, const char *pid)
 {
-	AUTO(str) words = STR_INIT(LINE_MAX_BYTES);
-
-	if (w->parent)
-		return is_child_of(w->proc, pid, w->parent);
-	return read_file(w->proc, pid, "cmdline", &words) &&
-	       w->test((struct text){str_text(&words), words.len}, w->value);
+	return w->child ? parent_matches(w, pid) : words_match(w, pid);
 }
 
 /* The number may have got another owner meanwhile: judged again once it is held. */
@@ -96,23 +101,23 @@ static void signal_process(const struct wanted *w, const char *pid, pid_t number
 		syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
 }
 
-/* Signals (0 = none) every process that matches; the last one, or 0. */
-static pid_t signal_all(struct wanted *w, int signal)
+/* Signals (0 = none) every process that matches; true: there is one. */
+static bool signal_all(struct wanted *w, int signal)
 {
-	pid_t found = 0;
+	bool found = false;
 	uint64_t number;
 	DIR *proc = opendir("/proc");
 
 	if (!proc)
-		return 0;
+		return false;
 	w->proc = dirfd(proc);
 	for (struct dirent *e; (e = readdir(proc));) {
 		if (num_parse(text_of(e->d_name), INT32_MAX, &number) != NUM_OK ||
 			!matches(w, e->d_name))
 			continue;
-		found = (pid_t)number;
+		found = true;
 		if (signal)
-			signal_process(w, e->d_name, found, signal);
+			signal_process(w, e->d_name, (pid_t)number, signal);
 	}
 	closedir(proc);
 	return found;
@@ -123,15 +128,15 @@ bool orphan_signal(const struct rundir *run, int signal)
 	auto_free char *cidfile = mem_printf("--cidfile=%s/cid", run->path);
 	struct wanted client = {.test = is_client, .value = cidfile};
 
-	return signal_all(&client, signal) > 0;
+	return signal_all(&client, signal);
 }
 
 bool orphan_monitor(const char *container_name, bool hard)
 {
 	struct wanted monitor = {.test = is_monitor, .value = container_name};
-	struct wanted kept = {.parent = signal_all(&monitor, 0)};
+	struct wanted kept = {.test = is_monitor, .value = container_name, .child = true};
 
-	if (kept.parent == 0)
+	if (!signal_all(&monitor, 0))
 		return false;
 	signal_all(&kept, SIGKILL);
 	if (hard)
