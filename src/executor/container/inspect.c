@@ -5,6 +5,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 
+enum { EXIT_CODE_MAX = 255 };
+
 void inspection_done(struct inspection *i)
 {
 	free(i->id);
@@ -53,6 +55,14 @@ json_t *inspect_read_list(struct text text, struct error *err)
 		text, INSPECT_ANSWER_MAX, "the engine's inspect answer", ERROR_ENGINE_FAILED, err);
 }
 
+/* A number of 0 … max, else what is said for "unknown". */
+static int64_t within(const json_t *object, const char *key, int64_t max, int64_t unknown)
+{
+	int64_t n = json_get_int(object, key, unknown);
+
+	return n < 0 || n > max ? unknown : n;
+}
+
 int inspect_read(const json_t *object, struct inspection *ret, struct error *err)
 {
 	size_t i;
@@ -70,9 +80,9 @@ int inspect_read(const json_t *object, struct inspection *ret, struct error *err
 		*p = ascii_to_lower(*p);
 	ret->running = alive(ret->status);
 	ret->oom_killed = json_get_bool(state, "OOMKilled", false);
-	ret->pid = (pid_t)json_get_int(state, "Pid", 0);
+	ret->pid = (pid_t)within(state, "Pid", INT32_MAX, 0);
 	if (!ret->running)
-		ret->exit_code = json_get_int(state, "ExitCode", -1);
+		ret->exit_code = within(state, "ExitCode", EXIT_CODE_MAX, -1);
 	ret->labels = json_incref(json_object_get(config, "Labels"));
 	ret->handle = copy(ret->labels, "cloop.handle");
 	ret->started_at = copy(state, "StartedAt");

@@ -1,0 +1,117 @@
+/* Finding what a killed start left at work, among real processes. */
+#include "unit/unit.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "base/mem.h"
+#include "executor/container/supervise/orphan.h"
+
+static int end_of(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+/* This program again, with these words: it waits for its end (main). */
+static pid_t start(char *name, char *const *words)
+{
+	char *argv[8] = {name};
+	int ready[2];
+	char byte;
+
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+	for (size_t i = 0; words[i]; i++)
+		argv[i + 1] = words[i];
+	pid_t pid = fork();
+	if (pid == 0) {
+		execv("/proc/self/exe", argv);
+		_exit(127);
+	}
+	close(ready[1]);
+	(void)!read(ready[0], &byte, 1);
+	close(ready[0]);
+	return pid;
+}
+
+static struct rundir run(char *path)
+{
+	return (struct rundir){.fd = -1, .path = path};
+}
+
+static void test_client(void **state)
+{
+	struct rundir ours = run("/h/runs/c-000000000001"), other = run("/h/runs/c-000000000002");
+	pid_t client = start("podman",
+		(char *[]){"run", "--detach", "--cidfile=/h/runs/c-000000000001/cid", NULL});
+	pid_t stranger = start(
+		"podman", (char *[]){"logs", "x", "--cidfile=/h/runs/c-000000000001/cid", NULL});
+
+	(void)state;
+	assert_true(orphan_signal(&ours, 0));
+	assert_false(orphan_signal(&other, SIGKILL));
+	assert_true(orphan_signal(&ours, SIGKILL));
+	assert_int_equal(end_of(client), SIGKILL);
+	assert_false(orphan_signal(&ours, SIGKILL));
+	assert_int_equal(kill(stranger, SIGTERM), 0);
+	assert_int_equal(end_of(stranger), SIGTERM);
+}
+
+static void test_monitor(void **state)
+{
+	pid_t monitor = start("/usr/bin/conmon", (char *[]){"-c", "0", "-n", "cloop-p-1", NULL});
+	pid_t other = start("/usr/bin/conmon", (char *[]){"-n", "cloop-p-12", NULL});
+
+	(void)state;
+	assert_false(orphan_monitor("cloop-p", true));
+	assert_true(orphan_monitor("cloop-p-1", false));
+	assert_int_equal(waitpid(monitor, NULL, WNOHANG), 0);
+	assert_true(orphan_monitor("cloop-p-1", true));
+	assert_int_equal(end_of(monitor), SIGKILL);
+	assert_false(orphan_monitor("cloop-p-1", true));
+	assert_int_equal(waitpid(other, NULL, WNOHANG), 0);
+	kill(other, SIGKILL);
+	end_of(other);
+}
+
+/* A monitor reaps what it kept and ends by itself. */
+static void test_what_a_monitor_keeps(void **state)
+{
+	pid_t monitor = start("conmon", (char *[]){"-n", "cloop-p-2", "parent", NULL});
+
+	(void)state;
+	for (unsigned i = 0; i < 100 && waitpid(monitor, NULL, WNOHANG) == 0; i++) {
+		assert_true(orphan_monitor("cloop-p-2", false) || i > 0);
+		usleep(20000);
+	}
+	assert_false(orphan_monitor("cloop-p-2", true));
+}
+
+/* A child that waits for ever, and its end. */
+static int keep_child(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		pause();
+	waitpid(pid, NULL, 0);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_client),
+		cmocka_unit_test(test_monitor),
+		cmocka_unit_test(test_what_a_monitor_keeps),
+	};
+
+	if (argc > 1 && strcmp(argv[argc - 1], "parent") == 0)
+		return keep_child();
+	if (argc > 1)
+		return pause();
+	alarm(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
