@@ -1,0 +1,56 @@
+/*
+ * request.json and the launch block: what is read is written to something that reads the same, and
+ * a plan that is taken has what a supervisor relies on.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "executor/container/launch.h"
+#include "executor/container/plan.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_plan(json_t *object)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO(plan) p = PLAN_INIT;
+	AUTO(plan) q = PLAN_INIT;
+
+	if (plan_from_json(object, &p, &err) < 0)
+		return;
+	assert(p.handle && p.container_name && p.guest && p.hosts && p.runtime.path);
+	assert(p.n_mounts >= 1 && p.n_mounts <= PLAN_MOUNTS_MAX);
+	auto_json *first = plan_to_json(&p);
+	int r = plan_from_json(first, &q, &err);
+	assert(r == 0);
+	auto_json *second = plan_to_json(&q);
+	assert(json_equal(first, second));
+}
+
+static void check_launch(json_t *object)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO(launch) l = LAUNCH_INIT;
+	AUTO(launch) m = LAUNCH_INIT;
+
+	if (launch_from_json(object, &l, &err) < 0)
+		return;
+	auto_json *first = launch_to_json(&l);
+	int r = launch_from_json(first, &m, &err);
+	assert(r == 0);
+	auto_json *second = launch_to_json(&m);
+	assert(json_equal(first, second));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	auto_error struct error err = ERROR_INIT;
+	auto_json *object = json_read(
+		(struct text){(const char *)data, size}, 1 << 20, "input", ERROR_IO, &err);
+
+	if (!object)
+		return 0;
+	check_plan(object);
+	check_launch(object);
+	return 0;
+}
