@@ -1,5 +1,6 @@
 #include "executor/runlog/pattern-trie.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -27,15 +28,27 @@ void pattern_trie_done(struct pattern_trie *t)
 	*t = PATTERN_TRIE_INIT;
 }
 
-/* Room for one more node. mremap moves pages, so no copy of a secret stays behind. */
+/* mremap moves pages, so no copy of a secret stays behind. */
+static void *grow(void *nodes, size_t size, size_t wanted)
+{
+	if (!nodes)
+		return mmap(
+			NULL, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p = mremap(nodes, size, wanted, MREMAP_MAYMOVE);
+	if (p != MAP_FAILED || errno != EAGAIN)
+		return p;
+	/* Locked pages do not grow past RLIMIT_MEMLOCK (8 MiB for most users): go on unlocked. */
+	munlock(nodes, size);
+	return mremap(nodes, size, wanted, MREMAP_MAYMOVE);
+}
+
+/* Room for one more node. */
 static void reserve_node(struct pattern_trie *t)
 {
 	if ((t->n_nodes + 1) * sizeof(*t->nodes) <= t->nodes_size)
 		return;
 	size_t size = t->nodes ? t->nodes_size * 2 : PAGE;
-	void *p = t->nodes ? mremap(t->nodes, t->nodes_size, size, MREMAP_MAYMOVE)
-			   : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-				     -1, 0);
+	void *p = grow(t->nodes, t->nodes_size, size);
 	if (p == MAP_FAILED) {
 		fputs("cloop: out of memory\n", stderr);
 		abort();
