@@ -59,7 +59,11 @@ def shim_of(cli):
     """The supervisor that this `cloop run` started."""
     def find():
         return [p for p in children(cli.pid) if words_of(p)[:1] == [b"cloop-shim"]]
-    return until(find, "supervisor")[0]
+    try:
+        return until(find, "supervisor")[0]
+    except AssertionError as e:
+        held = [(p, words_of(p), state_of(p)) for p in children(cli.pid)]
+        raise AssertionError(f"{e}: {cli.poll()}, children {held}") from None
 
 
 def handle_of(shim):
