@@ -127,27 +127,22 @@ def idle(engine, n):
 
 def parallel(engine, n):
     """Many runs at once, each with its own exit status."""
-    line, wrong, count = peer.Peer(engine), [0, 0], PARALLEL_RUNS
+    line, wrong, cpu, count = peer.Peer(engine), [0, 0], [[], []], PARALLEL_RUNS
 
-    def codes(side, started):
+    def run(side, words, supervisors):
+        before = process.reaped_cpu_ms()
+        lines = [words("sh", "-c", f"exit {i % 5}") for i in range(count)]
+        wall, started, _ = timed(engine, lines, supervisors)
         wrong[side] += sum(p.returncode != i % 5 for i, p in enumerate(started))
-
-    def command(i):
-        return ["sh", "-c", f"exit {i % 5}"]
-
-    def ours():
-        wall, started, _ = timed(
-            engine, [peer.cloop_words(engine, *command(i)) for i in range(count)], count)
-        codes(0, started)
+        cpu[side].append((process.reaped_cpu_ms() - before) / count)
         return wall
 
-    def theirs():
-        wall, started, _ = timed(engine, [line.words(*command(i)) for i in range(count)])
-        codes(1, started)
-        return wall
-
-    yield ratios(f"{count} runs at once, wall", engine, pairs(n, ours, theirs), 1.1,
-                 lambda: f"wrong exit statuses: {wrong[0]} (engine: {wrong[1]})")
+    both = pairs(n, lambda: run(0, lambda *c: peer.cloop_words(engine, *c), count),
+                 lambda: run(1, line.words, 0))
+    own, other = (statistics.median(values) for values in cpu)
+    yield ratios(f"{count} runs at once, wall", engine, both, 1.1,
+                 f"wrong exit statuses: {wrong[0]} (engine: {wrong[1]}); "
+                 f"CPU of a run, engine included: {own:.0f} ms (engine: {other:.0f} ms)")
 
 
 def make_block(engine):
@@ -186,8 +181,8 @@ def output(engine, n):
     block.unlink()
     peer.configure(engine)
     yield ratios(f"{OUTPUT_MIB} MiB of output, wall", engine, both, 0.5,
-                 lambda: f"incomplete: {lost[0]} (engine: {lost[1]}); "
-                         f"log {max(log):.0f} of {LOG_MAX_MB} MiB")
+                 f"incomplete: {lost[0]} (engine: {lost[1]}); "
+                 f"log {max(log):.0f} of {LOG_MAX_MB} MiB")
 
 
 def same(target, block):

@@ -28,6 +28,12 @@ def cpu_ms(pid):
     return int(words[0]) / 1e6 if words else 0.0
 
 
+def reaped_cpu_ms():
+    """CPU time of everything that was started from here and has ended, and its children's."""
+    times = os.times()
+    return (times.children_user + times.children_system) * 1000
+
+
 def pss_kib(pid):
     """The process's share of memory."""
     lines = [line.split() for line in text(pid, "smaps_rollup").splitlines()]

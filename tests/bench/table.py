@@ -42,13 +42,12 @@ def seconds(values):
     return f"{middle * 1000:.0f} ms" if middle < 10 else f"{middle:.1f} s"
 
 
-def ratios(what, engine, pairs, target, notes=lambda: ""):
+def ratios(what, engine, pairs, target, notes=""):
     """A row of paired wall times: the median of the ratios, with the least and the largest."""
     each = [ours / theirs for ours, theirs in pairs]
     noise = f"{len(each)} pairs, {min(each):.2f} … {max(each):.2f}"
-    more = notes()
     return Row(what, engine.title, seconds([o for o, _ in pairs]), seconds([t for _, t in pairs]),
-               statistics.median(each), target, "", f"{noise}; {more}" if more else noise)
+               statistics.median(each), target, "", f"{noise}; {notes}" if notes else noise)
 
 
 def render(facts, rows):
