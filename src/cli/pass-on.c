@@ -13,7 +13,7 @@
 #include "executor/runlog/log-reader.h"
 
 /* Events of the log that come closer together than this are looked at together. */
-enum { LOG_PAUSE_MS = 5 };
+enum { LOG_PAUSE_MS = 5, PIPE_SIZE = 256 << 10 };
 
 void pass_on_done(struct pass_on *p)
 {
@@ -41,6 +41,7 @@ static struct pass_on_target look_at(int fd)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	int own = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 	if (own > 0) {
+		fcntl(own, F_SETPIPE_SZ, PIPE_SIZE); /* may be refused: slower */
 		to.own_pipe = own;
 		to.most = SIZE_MAX;
 	}

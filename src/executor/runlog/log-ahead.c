@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -27,6 +28,16 @@ void log_ahead_done(struct log_ahead *a)
 	let_go(a, a->n);
 }
 
+/* All segments of a log are of one size, but for the newest. */
+bool log_ahead_full(const struct log_ahead *a)
+{
+	struct stat st;
+
+	if (a->n < LOG_AHEAD_LEAST || a->n == LOG_AHEAD_MAX)
+		return a->n == LOG_AHEAD_MAX;
+	return fstat(a->fds[0], &st) == 0 && st.st_size > LOG_AHEAD_BYTES / (off_t)a->n;
+}
+
 void log_ahead_look(struct log_ahead *a, int dir, uint64_t after)
 {
 	auto_error struct error err = ERROR_INIT;
@@ -38,7 +49,7 @@ void log_ahead_look(struct log_ahead *a, int dir, uint64_t after)
 		return;
 	if (a->n > 0 && a->first_seq[a->n - 1] > after)
 		after = a->first_seq[a->n - 1];
-	for (size_t i = 0; i < n && a->n < LOG_AHEAD_MAX; i++) {
+	for (size_t i = 0; i < n && !log_ahead_full(a); i++) {
 		if (list[i] <= after)
 			continue;
 		log_segment_name(list[i], name);

@@ -2,22 +2,26 @@
  * Segments that a reader keeps open before it gets to them. A writer deletes the oldest ones
  * (container-driver.md §11.4) and waits for nobody, so a reader that falls behind a flood would
  * lose what it had all the time to open. What is held stays on the disk until it is read: at most
- * LOG_AHEAD_MAX segments, four times the log's bound.
+ * LOG_AHEAD_BYTES; of a log with larger segments LOG_AHEAD_LEAST of them, which is that log's
+ * bound.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
 
-enum { LOG_AHEAD_MAX = 64 };
+enum { LOG_AHEAD_MAX = 256, LOG_AHEAD_LEAST = 16, LOG_AHEAD_BYTES = 1 << 30 };
 
 struct log_ahead {
 	size_t n;
 	uint64_t first_seq[LOG_AHEAD_MAX]; /* ascending */
 	int fds[LOG_AHEAD_MAX];
 };
+/* No more is opened. */
+bool log_ahead_full(const struct log_ahead *a);
 void log_ahead_done(struct log_ahead *a);
 
 /*

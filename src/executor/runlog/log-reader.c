@@ -227,7 +227,7 @@ bool log_reader_keep(struct log_reader *r)
 {
 	drain(r);
 	log_ahead_look(&r->ahead, r->dir, r->at.header.first_seq);
-	return r->ahead.n < LOG_AHEAD_MAX;
+	return !log_ahead_full(&r->ahead);
 }
 
 enum log_read log_reader_next(struct log_reader *r, struct log_frame *ret, struct error *err)
