@@ -46,6 +46,25 @@ static void make_key(const struct image_lookup *l, const char *name, struct str 
 		str_addf(ret, "%s\n", *entry);
 }
 
+/* Where the client is told, or looks by itself, what its store is. */
+static void add_configs(const struct image_lookup *l, struct strv *ret)
+{
+	static const struct {
+		const char *variable, *below;
+	} given[] = {
+		{"CONTAINERS_STORAGE_CONF=", ""}, {"XDG_CONFIG_HOME=", "/containers/storage.conf"}};
+	auto_free char *home = home_of_user();
+
+	strv_add(ret, "/usr/share/containers/storage.conf");
+	strv_add(ret, "/etc/containers/storage.conf");
+	strv_addf(ret, "%s/.config/containers/storage.conf", home);
+	strv_foreach (entry, l->env)
+		for (size_t i = 0; i < ARRAY_SIZE(given); i++)
+			if (text_starts(text_of(*entry), given[i].variable))
+				strv_addf(ret, "%s%s", *entry + strlen(given[i].variable),
+					given[i].below);
+}
+
 /*
  * The files that podman's answer comes from: the store's list of images (replaced as a whole at
  * every pull, build, tag and removal; podman 4.3, containers-storage 1.43) and what says where the
@@ -53,8 +72,6 @@ static void make_key(const struct image_lookup *l, const char *name, struct str 
  */
 static bool store_files(const struct image_lookup *l, struct strv *ret)
 {
-	static const char *const configs[] = {
-		"/usr/share/containers/storage.conf", "/etc/containers/storage.conf"};
 	const char *args[] = {"info",
 		"--format={{.Store.GraphRoot}}/{{.Store.GraphDriverName}}-images/images.json {{len "
 		".Store.GraphOptions}}",
@@ -77,10 +94,7 @@ static bool store_files(const struct image_lookup *l, struct strv *ret)
 	if (!text_ends(out, " 0") || out.p[0] != '/')
 		return false;
 	strv_add_n(ret, out.p, out.len - 2);
-	for (size_t i = 0; i < ARRAY_SIZE(configs); i++)
-		strv_add(ret, configs[i]);
-	auto_free char *user_home = home_of_user();
-	strv_addf(ret, "%s/.config/containers/storage.conf", user_home);
+	add_configs(l, ret);
 	return access(ret->v[0], R_OK) == 0;
 }
 
