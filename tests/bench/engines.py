@@ -150,6 +150,8 @@ class Rootless(Podman):
 
     def start(self):
         self.folder("runtime", mode=0o700)
+        # Debian's podman chooses vfs, a copy of the image for each run, where nothing is set up.
+        self.env["STORAGE_DRIVER"] = "overlay"
 
     def stop(self):
         self.output("podman", "rm", "--force", "--all", "--time=0", check=False)
