@@ -4,6 +4,7 @@ import argparse
 import os
 import pathlib
 import shutil
+import signal
 import sys
 import tempfile
 
@@ -54,6 +55,7 @@ def main():
     a = arguments()
     parts, rows, facts, used = a.parts.split(","), [], None, []
     process.become_reaper()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))
     place = pathlib.Path(tempfile.mkdtemp(prefix="cloop-bench-", dir="/tmp"))
     place.chmod(0o755)
     try:

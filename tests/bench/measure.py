@@ -163,9 +163,12 @@ def output(engine, n):
     def run(side, words, supervisors):
         with open(target, "wb") as file:
             start = time.monotonic()
-            producer = engine.popen(words, stdout=subprocess.PIPE)
-            cat = subprocess.Popen(["cat"], stdin=producer.stdout, stdout=file)
-            producer.stdout.close()
+            out, into = os.pipe()
+            os.fchown(into, engine.uid, engine.gid)  # as if its user's shell had made it
+            producer = engine.popen(words, stdout=into)
+            cat = subprocess.Popen(["cat"], stdin=out, stdout=file)
+            os.close(out)
+            os.close(into)
             ended = process.wait([producer, cat], supervisors)
             wall = ended.at[cat.pid] - start
         lost[side] += not same(target, block)
