@@ -28,7 +28,7 @@ struct gate {
 	struct machine machine;
 	struct sessions sessions;
 	int signals;
-	int shim; /* -1 while there is no connection */
+	int shim;     /* -1 while there is no connection */
 	int pipes[2]; /* the workload's, held so that what it wrote last outlives it */
 	pid_t child;
 	bool child_gone;

@@ -302,8 +302,7 @@ static size_t judged_items(
 	return key->max_items;
 }
 
-static bool null_item(
-	struct schema_bind *b, const struct schema_key *key, const struct node *item)
+static bool null_item(struct schema_bind *b, const struct schema_key *key, const struct node *item)
 {
 	if (!node_is_null(item))
 		return false;
