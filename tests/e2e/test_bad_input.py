@@ -208,6 +208,6 @@ def test_command_line(stage):
     stage.refused("", code="argv_empty")
     stage.refused("x", *["y" * 1000] * 1100, code="argv_too_large")
     r = stage.cloop("run", "-C", stage.project)
-    assert r.rc == 125 and b"fix: " in r.err
+    assert r.rc == 2 and b"fix: " in r.err
     stage.refused("/bin/true", code="executor_unknown", options=["--executor", "nobody"])
     assert stage.run_dirs() == []
