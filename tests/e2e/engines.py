@@ -69,6 +69,7 @@ class Engine:
         self.uid, self.gid = os.geteuid(), os.getegid()
         self.owner = OWNER
         self.env = {"PATH": PATH, "LC_ALL": "C.UTF-8", "HOME": str(place / "user")}
+        self.networks = None  # there from the beginning
         self.stages = 0
 
     # What a test needs.
@@ -93,6 +94,13 @@ class Engine:
 
     def lines(self, *words):
         return self.call(*words).split()
+
+    def left(self):
+        """Containers, volumes and networks that are there and were not in the beginning."""
+        found = [f"container {n}" for n in self.lines("ps", "--all", "--quiet", "--no-trunc")]
+        found += [f"volume {n}" for n in self.lines("volume", "ls", "--quiet")]
+        networks = self.lines("network", "ls", "--format={{.Name}}")
+        return found + [f"network {n}" for n in networks if n not in self.networks]
 
     def inspect(self, name):
         return json.loads(self.call("inspect", "--type=container", name))[0]
@@ -137,8 +145,10 @@ class Engine:
         return set()
 
     def close(self):
+        left = Engine.left(self) if self.networks is not None else []
         self.stop()
         shutil.rmtree(self.place, ignore_errors=True)
+        assert not left, left
 
 
 class Podman(Engine):
@@ -166,6 +176,18 @@ class Podman(Engine):
                 return
             failures.append(f"{name or 'default'}: {err.decode(errors='replace').strip()}")
         pytest.fail("podman starts no container here\n" + "\n".join(failures))
+
+    def left(self):
+        """From the files of its storage: three calls after each of hundreds of tests are slow."""
+        storage = self.storage()
+        lists = list(storage.glob("*-containers/containers.json"))
+        if not lists:
+            return super().left()
+        found = [f"container {c['id']}" for f in lists for c in read_json(f)]
+        return found + [f"volume {v.name}" for v in storage.glob("volumes/*") if v.is_dir()]
+
+    def storage(self):
+        return self.place / "storage"
 
     def stop(self):
         self.call("rm", "--force", "--all", "--time=0", check=False)
@@ -211,6 +233,10 @@ class Rootless(Podman):
         runtime.mkdir(mode=0o700)
         if os.geteuid() == 0:
             os.chown(runtime, self.uid, self.gid)
+
+    def storage(self):
+        graph = self.place / "storage"
+        return graph if graph.is_dir() else self.place / "user/.local/share/containers/storage"
 
     def pause_pid(self):
         try:
@@ -271,6 +297,14 @@ class Docker(Engine):
                 os.kill(pid, signal.SIGKILL)
             self.daemon.wait()
         self.log.close()
+
+
+def read_json(path):
+    """A list; empty while the file is being replaced."""
+    try:
+        return json.loads(path.read_text() or "[]")
+    except (OSError, ValueError):
+        return []
 
 
 def children(parent):

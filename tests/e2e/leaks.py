@@ -44,7 +44,8 @@ def of_live_runs_only(path):
 def files(stage):
     runs = stage.home / "runs"
     for run in sorted(runs.glob("c-*")) if runs.is_dir() else ():
-        yield from (f"file {entry}" for entry in run.rglob("*") if of_live_runs_only(entry))
+        entries = [pathlib.Path(d, n) for d, ds, fs in os.walk(run) for n in ds + fs]
+        yield from (f"file {entry}" for entry in entries if of_live_runs_only(entry))
         if (run / "lock").exists() and locked(run / "lock"):
             yield f"lock {run}/lock"
         for folder in ("/run/cloop", stage.engine.env.get("XDG_RUNTIME_DIR", "") + "/cloop",
@@ -71,20 +72,9 @@ def mounts(stage):
                     yield f"mount {target}"
 
 
-def engine_objects(stage):
-    engine = stage.engine
-    for found in engine.lines("ps", "--all", "--quiet", "--no-trunc"):
-        yield f"container {found}"
-    for found in engine.lines("volume", "ls", "--quiet"):
-        yield f"volume {found}"
-    networks = sorted(engine.lines("network", "ls", "--format={{.Name}}"))
-    if networks != engine.networks:
-        yield f"networks {networks}"
-
-
 def find(stage):
     left = [*processes(stage), *files(stage), *mounts(stage)]
-    return left or list(engine_objects(stage))
+    return left or stage.engine.left()
 
 
 def check(stage):

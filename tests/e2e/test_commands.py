@@ -166,17 +166,3 @@ def test_record_and_labels(stage):
     assert stage.cloop("stop", "--signal", "kill", handle).rc == 0
     stage.refused("/bin/true", code="label_collision",
                   options=["--label", "a b=1", "--label", "a_b=2"])
-
-
-def test_two_homes(stage):
-    """Strangers on one engine: neither sees or reaps what the other runs."""
-    handle = stage.detach("/bin/sleep", "60")
-    other = stage.dir / "other-home"
-    words = ["--home", other]
-    assert stage.answer("ps", *words)["runs"] == []
-    assert stage.cloop("executor", "reap", *words).rc == 0
-    assert stage.cloop("status", handle, *words).rc == 1
-    assert stage.status(handle)["state"] == "running"
-    assert stage.cloop("executor", "reap").rc == 0
-    assert stage.status(handle)["state"] == "running"
-    assert stage.cloop("stop", "--signal", "kill", handle).rc == 0

@@ -102,7 +102,7 @@ def test_value_in_a_refusal(stage):
 
 def test_value_on_the_command_line_is_no_option(stage):
     r = stage.cloop(*stage.run_words(["/bin/true"], options=["--env", "TOKEN=" + CANARY]))
-    assert r.rc == 125 and r.record is None and CANARY.encode() not in r.out + r.err
+    assert r.rc == 2 and r.record is None and CANARY.encode() not in r.out + r.err
 
 
 def test_masked_in_every_cut(stage):
