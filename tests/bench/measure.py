@@ -210,6 +210,11 @@ def programs(build, place):
     yield Row("typical sandbox.yaml", "in process", f"{speed:.0f} files/s", "", speed, -20000,
               "files/s")
     yield Row("worst hostile sandbox.yaml", "in process", f"{worst:.2f} ms", "", worst, 20, "ms")
+    said = subprocess.run([build / "tests/bench/policy-bench"], capture_output=True, text=True,
+                          check=True).stdout
+    slowest = min(float(n) for n in re.findall(r"(\d+) verdicts/s", said))
+    yield Row("image verdict, slowest kind", "in process", f"{slowest:.0f} verdicts/s", "",
+              slowest, -1000000, "verdicts/s")
     said = subprocess.run([build / "tests/bench/log-bench", place], capture_output=True,
                           text=True, check=True).stdout
     for line in said.splitlines():
