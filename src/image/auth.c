@@ -111,17 +111,21 @@ static int broken(const char *file, const char *key, const char *fact, struct er
 		quoted_string(key), quoted_string(file), fact);
 }
 
-/* Standard base64 with its padding; the number of bytes, or -1. out holds 3 * (t.len / 4). */
-static int decode(struct text t, char *out)
+/* Standard base64 with its padding: the bytes, or NULL. Caller wipes and frees all *ret_size. */
+static char *decode(struct text t, size_t *ret_size, size_t *ret_len)
 {
 	size_t padding = text_ends(t, "==") ? 2 : text_ends(t, "=") ? 1 : 0;
 	struct text digits = {t.p, t.len - padding};
 
 	if (t.len == 0 || t.len % 4 != 0 || t.len > AUTH_FILE_MAX_BYTES ||
 		!text_all_word(digits, "+/"))
-		return -1;
-	int n = EVP_DecodeBlock((unsigned char *)out, (const unsigned char *)t.p, (int)t.len);
-	return n < 0 ? -1 : n - (int)padding;
+		return NULL;
+	*ret_size = t.len / 4 * 3;
+	auto_free char *bytes = mem_alloc(*ret_size);
+	if (EVP_DecodeBlock((unsigned char *)bytes, (const unsigned char *)t.p, (int)t.len) < 0)
+		return NULL;
+	*ret_len = *ret_size - padding;
+	return TAKE_PTR(bytes);
 }
 
 /* USER:PASSWORD into *ret; NULL, or what is wrong with it. */
@@ -147,12 +151,12 @@ static const char *split_login(struct text plain, bool has_token, struct auth_lo
 
 static const char *read_auth(struct text encoded, bool has_token, struct auth_login *ret)
 {
-	size_t size = encoded.len / 4 * 3 + 1;
-	char *plain = mem_alloc(size);
-	int n = decode(encoded, plain);
-	const char *fault = n < 0 ? "is not base64"
-				  : split_login((struct text){plain, (size_t)n}, has_token, ret);
+	size_t size, n;
+	char *plain = decode(encoded, &size, &n);
 
+	if (!plain)
+		return "is not base64";
+	const char *fault = split_login((struct text){plain, n}, has_token, ret);
 	explicit_bzero(plain, size);
 	free(plain);
 	return fault;

@@ -226,7 +226,8 @@ static void test_pure(void **unused)
 	assert_true(child >= 0);
 	if (child == 0) {
 		forbid_system_calls();
-		_exit(judge_all(&p, &v));
+		/* Not _exit(): a sanitizer would look around before the end. */
+		syscall(SYS_exit_group, judge_all(&p, &v));
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
