@@ -1,5 +1,7 @@
 #include "executor/container/driver/image-store.h"
 
+#include <string.h>
+
 #include "base/json.h"
 #include "base/mem.h"
 #include "executor/container/remember.h"
@@ -65,17 +67,25 @@ static void add_configs(const struct image_lookup *l, struct strv *ret)
 					given[i].below);
 }
 
+/* Where the list of images is, and " 0" if there is no further store. */
+static const char *const list_formats[ENGINE_COUNT] = {
+	[ENGINE_PODMAN] =
+		"--format={{.Store.GraphRoot}}/{{.Store.GraphDriverName}}-images/images.json "
+		"{{len .Store.GraphOptions}}",
+	[ENGINE_DOCKER] = "--format={{.DockerRootDir}}/image/{{.Driver}}/repositories.json 0",
+};
+
 /*
- * The files that podman's answer comes from: the store's list of images (replaced as a whole at
- * every pull, build, tag and removal; podman 4.3, containers-storage 1.43) and what says where the
- * store is. False: not known, or there are further stores; then nothing is kept.
+ * The files that the answer comes from: the store's list of images (replaced as a whole at every
+ * pull, build, tag and removal; podman 4.3, containers-storage 1.43; docker 20.10 with its own
+ * store, readable by root only) and what says where the store is: podman's configuration, docker's
+ * socket, which every daemon makes anew. False: not known, or there are further stores; then
+ * nothing is kept.
  */
 static bool store_files(const struct image_lookup *l, struct strv *ret)
 {
-	const char *args[] = {"info",
-		"--format={{.Store.GraphRoot}}/{{.Store.GraphDriverName}}-images/images.json {{len "
-		".Store.GraphOptions}}",
-		NULL};
+	static const char unix_scheme[] = "unix://";
+	const char *args[] = {"info", list_formats[l->runtime->engine], NULL};
 	auto_error struct error err = ERROR_INIT;
 	AUTO(captured) answer = {.status = 0};
 	struct client_call call = {
@@ -87,14 +97,18 @@ static bool store_files(const struct image_lookup *l, struct strv *ret)
 		.cancel_fd = l->cancel_fd,
 	};
 
-	if (l->runtime->engine != ENGINE_PODMAN || !l->home ||
-		client_run(&call, &answer, &err) != 0)
+	if (!l->home || client_run(&call, &answer, &err) != 0)
 		return false;
 	struct text out = text_trim((struct text){str_text(&answer.out), answer.out.len});
 	if (!text_ends(out, " 0") || out.p[0] != '/')
 		return false;
 	strv_add_n(ret, out.p, out.len - 2);
-	add_configs(l, ret);
+	if (l->runtime->engine == ENGINE_PODMAN)
+		add_configs(l, ret);
+	else if (text_starts(text_of(l->runtime->endpoint), unix_scheme))
+		strv_add(ret, l->runtime->endpoint + strlen(unix_scheme));
+	else
+		return false;
 	return access(ret->v[0], R_OK) == 0;
 }
 
@@ -152,9 +166,7 @@ int image_store_look_up(const struct image_lookup *l, struct stored_image *ret, 
 	image_reference_run_as(&asked, name);
 	make_key(l, name, &key);
 	struct text question = {str_text(&key), key.len};
-	auto_json *known = l->runtime->engine == ENGINE_PODMAN
-				   ? remember_get(l->home, "image", question)
-				   : NULL;
+	auto_json *known = remember_get(l->home, "image", question);
 	if (known)
 		return choose(l->runtime, &asked, known, ret, err);
 	auto_json *stamps = store_files(l, &files) ? remember_stamps(&files) : NULL;
