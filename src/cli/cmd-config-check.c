@@ -34,6 +34,8 @@ static int run(struct cli *c, struct error *err)
 	int r = config_read(path, &config, &report, err);
 	if (r < 0)
 		return -1;
+	if (r == 0)
+		config_check_keys(&config, &report.warnings);
 	if (c->json)
 		cli_print_json(to_json(path, r == 0, &report));
 	else

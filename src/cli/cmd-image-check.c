@@ -1,24 +1,10 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/judge.h"
-#include "image/verdict.h"
-
-static json_t *to_json(struct text image, const struct image_verdict *v)
-{
-	json_t *answer = json_pack(
-		"{s:o, s:b, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:b}", "image",
-		json_from_bytes(image), "allowed", v->allowed, "rule", image_rule_text(v->rule),
-		"reason", v->reason, "remediation", v->remedy, "registry", v->ref.registry,
-		"repository", v->ref.repository, "tag", v->ref.tag, "digest", v->ref.digest,
-		"run_as", v->run_as, "needs_pin", v->needs_pin, "needs_signature",
-		v->needs_signature, "policy_active", v->policy_active);
-
-	if (v->detail[0])
-		json_object_set_new(answer, "detail", json_string(v->detail));
-	return answer;
-}
+#include "image/provenance.h"
 
 static void print(const struct image_verdict *v)
 {
@@ -35,12 +21,12 @@ static void print(const struct image_verdict *v)
 		puts("cosign must verify its digest before it runs");
 }
 
-static enum image_origin origin_of(const struct cli *c)
+static enum image_origin origin_of(const struct cli *c, struct text image)
 {
 	const char *word = cli_option(c, "--origin");
-	int origin = word ? image_origin_from_text(text_of(word)) : IMAGE_ORIGIN_PROJECT;
 
-	return (enum image_origin)origin;
+	return word && strcmp(word, "operator") == 0 ? provenance_origin(image)
+						     : IMAGE_ORIGIN_PROJECT;
 }
 
 static int run(struct cli *c, struct error *err)
@@ -49,9 +35,9 @@ static int run(struct cli *c, struct error *err)
 	struct image_verdict v;
 
 	(void)err;
-	judge_image(c, origin_of(c), image, &v);
+	judge_image(c, origin_of(c, image), image, &v);
 	if (c->json)
-		cli_print_json(to_json(image, &v));
+		cli_print_json(image_verdict_to_json(&v, image));
 	else
 		print(&v);
 	return v.allowed ? CLI_OK : CLI_REFUSED;

@@ -1,6 +1,9 @@
 #include "config/config.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -104,6 +107,22 @@ int config_read(
 	ret_report->present = found == 0;
 	return config_parse((struct text){str_text(&bytes), bytes.len}, ret, &ret_report->errors,
 		&ret_report->warnings);
+}
+
+void config_check_keys(const struct config *c, struct problems *warnings)
+{
+	const struct strv *keys = &c->image_policy.cosign_public_keys.items;
+
+	for (size_t i = 0; i < keys->n; i++) {
+		auto_free char *path =
+			mem_printf("sandbox.image_policy.cosign_public_keys[%zu]", i);
+		if (access(keys->v[i], R_OK) == 0)
+			continue;
+		const char *why = strerror(errno);
+		problems_add(warnings, PROBLEM_KEY_UNREADABLE, POSITION_NONE, path,
+			"the key file %s cannot be read: %s", quoted_string(keys->v[i]), why);
+	}
+	problems_finish(warnings);
 }
 
 /* Nothing but this section is wrong. */

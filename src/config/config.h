@@ -53,10 +53,15 @@ void config_report_done(struct config_report *r);
 must_check int config_read(
 	const char *path, struct config *ret, struct config_report *ret_report, struct error *err);
 /*
- * The same for a dispatch: a broken file is config_invalid, or limits_configuration if nothing but
- * executors.limits is wrong (sandbox-spec.md §10.4), sandbox_image_denied if nothing but
- * sandbox.image_policy is (image-trust.md §3.2); the message names the first problem, details
- * hold `errors` and `path`.
+ * Adds key_unreadable for every key file of the image policy that cannot be read now. Validation
+ * itself opens none.
+ */
+void config_check_keys(const struct config *c, struct problems *warnings);
+/*
+ * The same as config_read() for a dispatch: a broken file is config_invalid, or
+ * limits_configuration if nothing but executors.limits is wrong (sandbox-spec.md §10.4),
+ * sandbox_image_denied if nothing but sandbox.image_policy is (image-trust.md §3.2); the message
+ * names the first problem, details hold `errors` and `path`.
  */
 must_check int config_load(const char *path, struct config *ret, struct error *err);
 /* Fills err as config_load() does. Always -1; the list must not be empty. */

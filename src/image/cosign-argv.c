@@ -41,7 +41,15 @@ static bool same(const struct policy_identity *a, const struct policy_identity *
 	       strcmp(a->subject_regexp, b->subject_regexp) == 0;
 }
 
-static bool stands_before(const struct image_policy *p, size_t i)
+static bool key_before(const struct strv *keys, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (strcmp(keys->v[k], keys->v[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool identity_before(const struct image_policy *p, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
 		if (same(image_policy_identity(p, k), image_policy_identity(p, i)))
@@ -52,6 +60,7 @@ static bool stands_before(const struct image_policy *p, size_t i)
 int cosign_argv_build(const struct image_policy *p, const struct image_reference *r,
 	struct cosign_attempts *ret, struct error *err)
 {
+	const struct strv *keys = &p->cosign_public_keys.items;
 	char image[IMAGE_TEXT_MAX + 1];
 
 	ret->n = 0;
@@ -62,16 +71,18 @@ int cosign_argv_build(const struct image_policy *p, const struct image_reference
 	if (!*r->registry || strcmp(r->registry, "localhost") == 0)
 		return error_set(err, ERROR_SANDBOX_IMAGE_DENIED,
 			"%s is at no registry that signatures could come from", image);
-	strv_foreach (key, &p->cosign_public_keys.items) {
+	for (size_t i = 0; i < keys->n; i++) {
+		if (key_before(keys, i))
+			continue;
 		struct strv *l = begin(ret);
 		add(l, "--key");
-		add(l, *key);
+		add(l, keys->v[i]);
 		if (p->cosign_ignore_tlog)
 			add(l, "--insecure-ignore-tlog");
 		end(l, image);
 	}
 	for (size_t i = 0; i < p->cosign_identities.n; i++) {
-		if (stands_before(p, i))
+		if (identity_before(p, i))
 			continue;
 		struct strv *l = begin(ret);
 		add(l, "--certificate-oidc-issuer");

@@ -33,7 +33,7 @@ struct image_policy {
 	struct schema_list allowed_registries, allowed_repos;
 	bool require_digest;
 	bool require_signature;
-	struct schema_list cosign_public_keys;   /* absolute paths, each once; never opened here */
+	struct schema_list cosign_public_keys;   /* absolute paths; never opened here */
 	struct schema_entries cosign_identities; /* of struct policy_identity */
 	bool cosign_ignore_tlog;
 	char *default_registry; /* NULL or "" = none */

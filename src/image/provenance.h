@@ -3,8 +3,8 @@
 
 #include <stdbool.h>
 
-#include "base/strv.h"
 #include "image/reference.h"
+#include "image/verdict.h"
 
 enum provenance_mode {
 	PROVENANCE_OFF,
@@ -66,5 +66,7 @@ struct provenance_answer {
 };
 struct provenance_answer provenance_decide(const struct provenance_question *q);
 
-/* Is it one of these repositories (exact qualified names in normal form)? */
-bool provenance_is_own(const struct strv *repositories, const struct image_reference *r);
+/* Is it one of cloop's own images, by its name? */
+bool provenance_is_own(const struct image_reference *r);
+/* The origin of an image that the operator chose: published, if it is one of cloop's own. */
+enum image_origin provenance_origin(struct text image);

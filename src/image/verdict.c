@@ -213,6 +213,20 @@ void image_verdict_broken(struct text image, const struct error *why, struct ima
 	refuse_error(ret, IMAGE_RULE_POLICY_CONFIGURATION, why);
 }
 
+json_t *image_verdict_to_json(const struct image_verdict *v, struct text image)
+{
+	json_t *j = json_pack("{s:o, s:b, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:b}",
+		"image", json_from_bytes(image), "allowed", v->allowed, "rule",
+		image_rule_text(v->rule), "reason", v->reason, "remediation", v->remedy, "registry",
+		v->ref.registry, "repository", v->ref.repository, "tag", v->ref.tag, "digest",
+		v->ref.digest, "run_as", v->run_as, "needs_pin", v->needs_pin, "needs_signature",
+		v->needs_signature, "policy_active", v->policy_active);
+
+	if (v->detail[0])
+		json_object_set_new(j, "detail", json_string(v->detail));
+	return j;
+}
+
 int image_verdict_error(const struct image_verdict *v, enum image_origin origin, struct text image,
 	struct error *err)
 {

@@ -53,6 +53,8 @@ void image_verdict(const struct image_policy *p, enum image_origin origin, struc
 /* The verdict on every image, of any origin, while the operator's configuration cannot be used. */
 void image_verdict_broken(struct text image, const struct error *why, struct image_verdict *ret);
 
+/* As `cloop image check --json` shows it. */
+must_check json_t *image_verdict_to_json(const struct image_verdict *v, struct text image);
 /*
  * The error of a refusal (§12): sandbox_image_denied, for a malformed reference
  * sandbox_invalid_spec; details rule, image, registry, repository, origin, detail. Always -1.

@@ -6,6 +6,7 @@
 #include "executor/container/driver/driver.h"
 #include "executor/container/driver/image-store.h"
 #include "executor/rundir/record.h"
+#include "image/provenance.h"
 #include "spec/spec-json.h"
 
 /* The executor's request with the memory behind it. */
@@ -26,6 +27,11 @@ static void prepared_done(struct prepared *p)
 static const char *image_of(const struct context *c, const struct decision *d)
 {
 	return d->run.image ? d->run.image : c->config.container.image;
+}
+
+static enum image_origin origin_of(const struct context *c, const struct decision *d)
+{
+	return d->run.image ? IMAGE_ORIGIN_PROJECT : provenance_origin(text_of(image_of(c, d)));
 }
 
 static void fill_request(const struct context *c, const struct dispatch *in,
@@ -87,7 +93,7 @@ static void prepare(const struct context *c, const struct dispatch *in, const st
 	p->start = (struct executor_start){
 		.home = c->home.path,
 		.request = &p->request,
-		.image_origin = d->run.image ? IMAGE_ORIGIN_PROJECT : IMAGE_ORIGIN_OPERATOR,
+		.image_origin = origin_of(c, d),
 		.record = p->record,
 		.timeout_ms = in->timeout_ms,
 		.cancel_fd = in->cancel_fd,
@@ -162,14 +168,21 @@ static json_t *explain_decision(const struct context *c, const struct decision *
 	return j;
 }
 
+/* The verdict, and what the engine's store has for it. */
 static json_t *explain_image(
 	const struct context *c, const struct decision *d, const struct stored_image *image)
 {
 	const struct image_identity *i = &image->identity;
+	struct text written = text_of(image_of(c, d));
+	struct image_verdict v;
 
-	return json_pack("{s:s, s:b, s:s, s:o, s:s, s:b}", "image", image_of(c, d), "allowed", 1,
-		"run_as", i->run, "digest", i->digest[0] ? json_string(i->digest) : json_null(),
-		"id", i->id, "reproducible", i->reproducible);
+	image_verdict(&c->config.image_policy, origin_of(c, d), written, &v);
+	json_t *j = image_verdict_to_json(&v, written);
+	json_object_set_new(j, "run", json_string(i->run));
+	json_object_set_new(j, "digest", i->digest[0] ? json_string(i->digest) : json_null());
+	json_object_set_new(j, "id", json_string(i->id));
+	json_object_set_new(j, "reproducible", json_boolean(i->reproducible));
+	return j;
 }
 
 int dispatch_explain(

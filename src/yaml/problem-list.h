@@ -94,6 +94,7 @@ PROBLEM(SIGNATURE_UNUSED, "signature_unused", "set require_signature: true")
 PROBLEM(TLOG_IGNORED, "tlog_ignored", "use it only where no transparency log can be reached")
 PROBLEM(TLOG_WITHOUT_KEYS, "tlog_without_keys", "remove it: it never applies to identities")
 PROBLEM(BROAD_IDENTITY, "broad_identity", "let the pattern begin with the literal text of the issuer's host")
+PROBLEM(KEY_UNREADABLE, "key_unreadable", "put the public key there, readable for the user that runs cloop: until then images that need it are refused")
 PROBLEM(GOVERN_WITHOUT_RULES, "govern_without_rules", "add a rule, or remove it")
 /* warnings (§4) */
 PROBLEM(CLAMPED, "clamped", "")

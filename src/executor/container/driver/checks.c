@@ -17,6 +17,7 @@
 #include "executor/container/preflight.h"
 #include "executor/container/validate.h"
 #include "executor/rundir/record.h"
+#include "image/provenance.h"
 #include "sys/cgroup.h"
 #include "sys/clock.h"
 #include "sys/env.h"
@@ -287,7 +288,7 @@ static int run_smoke(const struct executor *e, const char *dir, const char *home
 	auto_json *first = record_new(&facts);
 	struct executor_start start = {.home = home,
 		.request = &request,
-		.image_origin = IMAGE_ORIGIN_OPERATOR,
+		.image_origin = provenance_origin(request.image),
 		.record = first,
 		.timeout_ms = SMOKE_TIMEOUT_MS,
 		.cancel_fd = -1};
