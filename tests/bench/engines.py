@@ -8,6 +8,8 @@ import signal
 import subprocess
 import time
 
+import process
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 PROGRAMS = ("src/cli/cloop", "src/shim/cloop-shim", "src/guest/cloop-guest")
@@ -91,6 +93,9 @@ class Engine:
         pass
 
     def close(self):
+        """Also of a bench that is broken off."""
+        process.kill([self.cloop, self.shim])
+        process.wait_gone(self.program)
         self.stop()
         shutil.rmtree(self.place, ignore_errors=True)
 
@@ -118,6 +123,7 @@ class Podman(Engine):
 
     def stop(self):
         self.output("podman", "rm", "--force", "--all", "--time=0", check=False)
+        process.wait_gone(self.program)
         subprocess.run(["umount", "-l", self.place / "storage/overlay"], capture_output=True)
 
 
@@ -155,6 +161,7 @@ class Rootless(Podman):
 
     def stop(self):
         self.output("podman", "rm", "--force", "--all", "--time=0", check=False)
+        process.wait_gone(self.program)
         self.output("podman", "unshare", "rm", "-rf", f"{self.place}/user/.local", check=False)
         try:
             os.kill(int((self.place / "runtime/libpod/tmp/pause.pid").read_text()), signal.SIGKILL)

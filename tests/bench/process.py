@@ -8,6 +8,7 @@ import time
 
 PR_SET_CHILD_SUBREAPER = 36
 END_SECONDS = 180
+CLIENT_SECONDS = 30
 
 
 def become_reaper():
@@ -78,6 +79,20 @@ def descendants(root):
         if not more:
             return found
         found |= more
+
+
+def kill(programs):
+    for pid in running(programs):
+        os.kill(pid, signal.SIGKILL)
+
+
+def wait_gone(path):
+    """Until no program of that name is below us; an engine's clean-up runs on its own."""
+    wanted, deadline = identity(path), time.monotonic() + CLIENT_SECONDS
+    while any(program(pid) == wanted for pid in descendants(os.getpid())):
+        if time.monotonic() > deadline:
+            return
+        time.sleep(0.1)
 
 
 class Ended:
