@@ -75,24 +75,32 @@ static char *sockets_folder(const char *home)
 	return mem_printf("%s/sockets", home);
 }
 
-/* Reads <home>/id, making it with O_EXCL when it is missing; two makers agree on the winner's. */
-static int read_id(struct home *h, struct error *err)
+/* Makes <home>/id; of two makers the first wins, and neither sees half of it. */
+static int make_id(struct home *h, struct error *err)
 {
 	unsigned char random[8];
-	char id[HOME_ID_SIZE];
+	char id[HOME_ID_SIZE], temp[HOME_ID_SIZE + 8];
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return error_set_errno(err, ERROR_IO, errno, "reading random bytes");
+	hex_encode(random, sizeof(random), id);
+	snprintf(temp, sizeof(temp), "id.%s", id);
+	auto_fd int fd = openat(h->fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return error_set_errno(err, ERROR_HOME_UNUSABLE, errno, "making %s/id", h->path);
+	int r = file_write_all(fd, id, sizeof(id) - 1, err);
+	if (r == 0)
+		(void)!linkat(h->fd, temp, h->fd, "id", 0);
+	unlinkat(h->fd, temp, 0);
+	return r;
+}
+
+static int read_id(struct home *h, struct error *err)
+{
 	AUTO(str) text = STR_INIT(64);
 
-	auto_fd int made = openat(h->fd, "id.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (faccessat(h->fd, "id", F_OK, 0) < 0 && made >= 0) {
-		if (getrandom(random, sizeof(random), 0) != sizeof(random))
-			return error_set_errno(err, ERROR_IO, errno, "reading random bytes");
-		hex_encode(random, sizeof(random), id);
-		if (file_write_all(made, id, sizeof(id) - 1, err) < 0)
-			return -1;
-		/* link fails when another process made the id first; that one is read below. */
-		(void)!linkat(h->fd, "id.new", h->fd, "id", 0);
-	}
-	unlinkat(h->fd, "id.new", 0);
+	if (faccessat(h->fd, "id", F_OK, 0) < 0 && make_id(h, err) < 0)
+		return -1;
 	if (file_read_at(h->fd, "id", 64, &text) < 0)
 		return error_set_errno(err, ERROR_HOME_UNUSABLE, errno, "reading %s/id", h->path);
 	struct text trimmed = text_trim((struct text){str_text(&text), text.len});

@@ -48,7 +48,8 @@ must_check enum log_read log_reader_next(
  */
 bool log_reader_keep(struct log_reader *r);
 /*
- * To be polled for POLLIN after LOG_READ_NOTHING; the reader's own. An inotify descriptor, or a
- * timer of 200 ms where the user has no inotify instance left.
+ * To be polled for POLLIN after LOG_READ_NOTHING; the reader's own, and another one from time to
+ * time. A timer of 1 ms for a moment after the opening, then an inotify descriptor, or a timer of
+ * 200 ms where the user has no inotify instance left.
  */
 int log_reader_fd(const struct log_reader *r);
