@@ -67,8 +67,11 @@ int log_reader_open(int run_dir, uint64_t since_seq, struct log_reader **ret, st
 {
 	AUTO_PTR(log_reader) r = mem_alloc(sizeof(*r));
 
-	*r = (struct log_reader){
-		.dir = -1, .notify = -1, .since = since_seq, .at = LOG_CURSOR_INIT};
+	*r = (struct log_reader){.dir = -1,
+		.notify = -1,
+		.since = since_seq,
+		.at = LOG_CURSOR_INIT,
+		.unlooked = LOOK_BYTES};
 	r->dir = openat(run_dir, "log", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (r->dir < 0 && errno == ENOENT)
 		return 1;
