@@ -213,6 +213,9 @@ def test_config_check_policy(case, tmp_path):
     expect = case["expect"]
     assert got["ok"] == expect.get("ok", False), got
     assert status == (0 if got["ok"] else 1)
+    if "\x7f" in json.dumps(case["policy"], ensure_ascii=False):  # no such byte in a YAML file
+        assert [e["code"] for e in got["errors"]] == ["control_character"]
+        return
     for kind in ("errors", "warnings"):
         found = [(e["path"], e["code"]) for e in got[kind]]
         for e in expect.get(kind, []):

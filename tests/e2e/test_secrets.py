@@ -25,11 +25,13 @@ class Watcher(threading.Thread):
         words = (proc / "cmdline").read_bytes()
         if CANARY.encode() in words:
             self.command_lines.append(words)
+        # The name first: what is forked of an engine holds its environment until it is another program.
+        comm = (proc / "comm").read_text().strip()
         if CANARY.encode() in (proc / "environ").read_bytes():
             status = (proc / "status").read_text()
             nspid = next(line for line in status.splitlines() if line.startswith("NSpid"))
             if len(nspid.split()) == 2:  # not inside a sandbox
-                self.holders.add((proc / "comm").read_text().strip())
+                self.holders.add(comm)
 
     def run(self):
         own = str(os.getpid())

@@ -197,8 +197,9 @@ static void forbid_system_calls(void)
 
 static int judge_all(const struct image_policy *p, struct image_verdict *v)
 {
-	static const char *const images[] = {"quay.io/acme/b:1", "quay.io/acme/b" D, "quay.io/b:1",
-		"ghcr.io/acme/b", "alpine", "", "-v", "GHCR.io/a@x", "\xff\xfe", "[::1]:1/a"};
+	static const char *const images[] = {"quay.io/acme/b:1", ("quay.io/acme/b" D),
+		"quay.io/b:1", "ghcr.io/acme/b", "alpine", "", "-v", "GHCR.io/a@x", "\xff\xfe",
+		"[::1]:1/a"};
 	unsigned rules = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(images); i++) {
