@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "executor/container/driver/driver.h"
-#include "executor/container/driver/image-store.h"
+#include "executor/container/driver/run-image.h"
 #include "executor/rundir/record.h"
 #include "image/provenance.h"
 #include "spec/spec-json.h"
@@ -170,17 +170,17 @@ static json_t *explain_decision(const struct context *c, const struct decision *
 
 /* The verdict, and what the engine's store has for it. */
 static json_t *explain_image(
-	const struct context *c, const struct decision *d, const struct stored_image *image)
+	const struct context *c, const struct decision *d, const struct run_image *image)
 {
-	const struct image_identity *i = &image->identity;
+	const struct image_identity *i = &image->stored.identity;
 	struct text written = text_of(image_of(c, d));
 	struct image_verdict v;
 
 	image_verdict(&c->config.image_policy, origin_of(c, d), written, &v);
 	json_t *j = image_verdict_to_json(&v, written);
-	json_object_set_new(j, "run", json_string(i->run));
+	json_object_set_new(j, "run", json_string(image->run));
 	json_object_set_new(j, "digest", i->digest[0] ? json_string(i->digest) : json_null());
-	json_object_set_new(j, "id", json_string(i->id));
+	json_object_set_new(j, "id", json_string(image->id));
 	json_object_set_new(j, "reproducible", json_boolean(i->reproducible));
 	return j;
 }
@@ -191,7 +191,7 @@ int dispatch_explain(
 	AUTO(decision) d;
 	AUTO(prepared) p = {.record = NULL};
 	AUTO(argv_line) line = ARGV_LINE_INIT;
-	AUTO(stored_image) image = STORED_IMAGE_INIT;
+	AUTO(run_image) image = RUN_IMAGE_INIT;
 
 	*ret = NULL;
 	if (decision_make(c, &in->input, &d, err) < 0)

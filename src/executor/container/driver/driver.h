@@ -30,11 +30,11 @@ must_check int container_driver_start(const struct executor *e, const struct exe
 	char ret_handle[EXECUTOR_HANDLE_SIZE], struct error *err);
 /*
  * The engine line that a start would use, with handle c-000000000000 (§6.1). Looks the image up in
- * the engine's store; starts nothing. image may be NULL.
+ * the engine's store; starts nothing.
  */
-struct stored_image;
+struct run_image;
 must_check int container_driver_explain(const struct executor *e,
-	const struct executor_start *start, struct argv_line *ret, struct stored_image *ret_image,
+	const struct executor_start *start, struct argv_line *ret, struct run_image *ret_image,
 	struct error *err);
 
 /* capabilities.c, checks.c */

@@ -3,7 +3,6 @@
  * anything exists (project, mount sources, the engine line), then the run directory, the image,
  * and the supervisor, to which the opened descriptors and the values of variables are handed over.
  */
-#include <assert.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <fcntl.h>
@@ -13,13 +12,12 @@
 #include "executor/container/driver/driver.h"
 #include "executor/container/driver/guest-file.h"
 #include "executor/container/driver/handover.h"
-#include "executor/container/driver/image-store.h"
 #include "executor/container/driver/project.h"
+#include "executor/container/driver/run-image.h"
 #include "executor/container/hosts.h"
 #include "executor/container/launch.h"
 #include "executor/container/plan.h"
 #include "executor/rundir/record.h"
-#include "image/outcome.h"
 #include "sys/clock.h"
 #include "sys/fault.h"
 #include "sys/file.h"
@@ -41,8 +39,7 @@ struct preparation {
 	size_t n_sources;
 	struct strv client_env;
 	struct image_verdict verdict;
-	struct stored_image image;
-	bool not_pinned; /* although the policy restricts something */
+	struct run_image image;
 	struct argv_line line;
 	int given[PLAN_MOUNTS_MAX]; /* the descriptors of the plan's given mounts, in its order */
 	size_t n_given;
@@ -56,7 +53,7 @@ static void preparation_done(struct preparation *p)
 	for (size_t i = 0; i < p->n_given; i++)
 		close(p->given[i]);
 	strv_done(&p->client_env);
-	stored_image_done(&p->image);
+	run_image_done(&p->image);
 	argv_line_done(&p->line);
 	project_done(&p->project);
 	home_done(&p->home);
@@ -118,7 +115,7 @@ static int build_line(
 	request.owner_uid = p->project.uid;
 	request.owner_gid = p->project.gid;
 	request.image = text_of(image);
-	request.image_user = p->image.has_user;
+	request.image_user = p->image.stored.has_user;
 	request.mounts = p->mounts;
 	request.n_mounts = p->n_sources;
 	memcpy(request.project_files, p->project.files, sizeof(request.project_files));
@@ -164,7 +161,7 @@ static int prepare(struct preparation *p, const struct executor *e,
 	p->home = HOME_INIT;
 	p->project = PROJECT_INIT;
 	p->client_env = STRV_INIT(ENV_MAX);
-	p->image = STORED_IMAGE_INIT;
+	p->image = RUN_IMAGE_INIT;
 	const struct container_driver *d = p->driver;
 	auto_free char *dir = mem_strndup(start->request->work_dir.p, start->request->work_dir.len);
 	if (judge_image(p, err) < 0 || home_open(start->home, &p->home, err) < 0)
@@ -183,53 +180,31 @@ static int prepare(struct preparation *p, const struct executor *e,
 	return client_environment(&d->runtime, p->home.path, &p->client_env, err);
 }
 
-/* What was pinned is what was judged; signatures were refused by the verdict. */
-static void settle_pin(struct preparation *p)
+static int settle_image(struct preparation *p, struct error *err)
 {
-	const struct image_identity *i = &p->image.identity;
-	enum pin_result result = i->reproducible ? PIN_PINNED : PIN_NO_DIGEST;
-	struct pin_outcome outcome =
-		pin_outcome_of(p->driver->policy, p->start->image_origin, result);
-	struct image_verdict again;
-
-	assert(outcome.action != PIN_REFUSE && !outcome.verify);
-	p->not_pinned = outcome.warn;
-	if (!i->reproducible)
-		return;
-	image_verdict(p->driver->policy, p->start->image_origin, text_of(i->run), &again);
-	assert(again.allowed);
-}
-
-static int look_up_image(struct preparation *p, struct error *err)
-{
-	struct image_lookup lookup = {
-		.runtime = &p->driver->runtime,
+	struct run_image_question question = {
+		.driver = p->driver,
+		.start = p->start,
 		.env = &p->client_env,
 		.home = p->home.path,
-		.reference = p->verdict.run_as,
-		.cancel_fd = p->start->cancel_fd,
+		.verdict = &p->verdict,
 	};
 
-	if (image_store_look_up(&lookup, &p->image, err) < 0)
-		return -1;
-	settle_pin(p);
-	return 0;
+	return run_image_settle(&question, &p->image, err);
 }
 
 int container_driver_explain(const struct executor *e, const struct executor_start *start,
-	struct argv_line *ret, struct stored_image *ret_image, struct error *err)
+	struct argv_line *ret, struct run_image *ret_image, struct error *err)
 {
 	AUTO(preparation) p;
 
-	if (prepare(&p, e, start, err) < 0 || look_up_image(&p, err) < 0 ||
-		build_line(&p, EXPLAINED_HANDLE, p.image.identity.run, err) < 0)
+	if (prepare(&p, e, start, err) < 0 || settle_image(&p, err) < 0 ||
+		build_line(&p, EXPLAINED_HANDLE, p.image.run, err) < 0)
 		return -1;
 	*ret = p.line;
 	p.line = ARGV_LINE_INIT;
-	if (ret_image) {
-		*ret_image = p.image;
-		p.image = STORED_IMAGE_INIT;
-	}
+	*ret_image = p.image;
+	p.image = RUN_IMAGE_INIT;
 	return 0;
 }
 
@@ -306,7 +281,7 @@ static void plan_strings(
 	plan->executor_id = mem_strdup(e->id);
 	plan->project = mem_strdup(p->project.path);
 	plan->container_name = mem_strdup(p->line.name);
-	plan->image = mem_strdup(p->image.identity.image);
+	plan->image = mem_strdup(p->image.stored.identity.image);
 	plan->guest = mem_strdup(p->guest);
 	plan->hosts = hosts_text(&p->driver->options, network_off(p));
 	plan->runtime = p->driver->runtime;
@@ -326,7 +301,7 @@ static int make_plan(struct preparation *p, const struct executor *e, const char
 	plan->gid = p->project.gid;
 	strv_add_all(&plan->engine_argv, &p->line.argv);
 	strv_add_all(&plan->client_env, &p->client_env);
-	strv_add_all(&plan->volumes, &p->image.volumes);
+	strv_add_all(&plan->volumes, &p->image.stored.volumes);
 	for (size_t i = 0; i < start->request->n_argv; i++)
 		strv_add_n(&plan->command, start->request->argv[i].p, start->request->argv[i].len);
 	for (size_t i = 0; i < p->line.mounts.n; i++)
@@ -349,23 +324,11 @@ static int make_plan(struct preparation *p, const struct executor *e, const char
 static json_t *first_record(struct preparation *p, const char *handle)
 {
 	json_t *record = json_deep_copy(p->start->record);
-	const struct image_identity *image = &p->image.identity;
 
 	json_object_set_new(record, "handle", json_string(handle));
 	json_object_set_new(record, "project", json_from_string(p->project.path));
-	if (image->run[0]) {
-		json_object_set_new(record, "image", json_string(image->image));
-		json_object_set_new(record, "image_digest",
-			image->digest[0] ? json_string(image->digest) : json_null());
-		json_object_set_new(record, "image_id", json_string(image->id));
-		json_object_set_new(record, "reproducible", json_boolean(image->reproducible));
-		if (image->warning)
-			record_warn(record, image->warning,
-				"more than one image of the store answers to that name");
-		if (p->not_pinned)
-			record_warn(record, "image_not_pinned",
-				"the image has no digest: it runs by its ID %s", image->id);
-	}
+	if (p->image.run[0])
+		run_image_record(&p->image, record);
 	json_object_set_new(record_supervision(record), "boot_id", json_string(clock_boot_id()));
 	return record;
 }
@@ -453,8 +416,8 @@ static int decide(struct preparation *p, const struct executor *e, const struct 
 	struct plan *plan, struct error *err)
 {
 	fault_hit("start:4-image");
-	if (guest_file_install(p->home.path, err) < 0 || look_up_image(p, err) < 0 ||
-		build_line(p, run->handle, p->image.identity.run, err) < 0 ||
+	if (guest_file_install(p->home.path, err) < 0 || settle_image(p, err) < 0 ||
+		build_line(p, run->handle, p->image.run, err) < 0 ||
 		make_plan(p, e, run->handle, plan, err) < 0 || open_given(p, plan, err) < 0)
 		return -1;
 	auto_json *request = plan_to_json(plan);

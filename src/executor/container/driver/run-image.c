@@ -1,0 +1,70 @@
+#include "executor/container/driver/run-image.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "executor/rundir/record.h"
+#include "image/outcome.h"
+
+void run_image_done(struct run_image *i)
+{
+	stored_image_done(&i->stored);
+}
+
+static int look_up(const struct run_image_question *q, struct run_image *ret, struct error *err)
+{
+	struct image_lookup lookup = {
+		.runtime = &q->driver->runtime,
+		.env = q->env,
+		.home = q->home,
+		.reference = q->verdict->run_as,
+		.cancel_fd = q->start->cancel_fd,
+	};
+
+	return image_store_look_up(&lookup, &ret->stored, err);
+}
+
+/* What was pinned is what was judged; signatures were refused by the verdict. */
+static void settle_pin(const struct run_image_question *q, struct run_image *ret)
+{
+	const struct image_identity *i = &ret->stored.identity;
+	enum pin_result result = i->reproducible ? PIN_PINNED : PIN_NO_DIGEST;
+	enum image_origin origin = q->start->image_origin;
+	struct pin_outcome outcome = pin_outcome_of(q->driver->policy, origin, result);
+	struct image_verdict again;
+
+	assert(outcome.action != PIN_REFUSE && !outcome.verify);
+	ret->not_pinned = outcome.warn;
+	if (!i->reproducible)
+		return;
+	image_verdict(q->driver->policy, origin, text_of(i->run), &again);
+	assert(again.allowed);
+}
+
+int run_image_settle(const struct run_image_question *q, struct run_image *ret, struct error *err)
+{
+	if (look_up(q, ret, err) < 0)
+		return -1;
+	settle_pin(q, ret);
+	memcpy(ret->run, ret->stored.identity.run, sizeof(ret->run));
+	memcpy(ret->id, ret->stored.identity.id, sizeof(ret->id));
+	return 0;
+}
+
+void run_image_record(const struct run_image *i, json_t *record)
+{
+	const struct image_identity *image = &i->stored.identity;
+
+	json_object_set_new(record, "image", json_string(image->image));
+	json_object_set_new(record, "image_digest",
+		image->digest[0] ? json_string(image->digest) : json_null());
+	json_object_set_new(record, "image_id", json_string(i->id));
+	json_object_set_new(record, "reproducible", json_boolean(image->reproducible));
+	if (image->warning)
+		record_warn(record, image->warning,
+			"more than one image of the store answers to that name");
+	if (i->not_pinned)
+		record_warn(record, "image_not_pinned",
+			"the image has no digest: it runs by its ID %s", image->id);
+}

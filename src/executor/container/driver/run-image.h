@@ -1,0 +1,32 @@
+/*
+ * From an allowed reference to the image that runs (image-trust.md §4, steps 2-5): the pin in the
+ * engine's store, and what the image has to pass before a container of it may exist.
+ */
+#pragma once
+
+#include "executor/container/driver/driver.h"
+#include "executor/container/driver/image-store.h"
+
+struct run_image {
+	struct stored_image stored; /* the image that was judged */
+	/* What argv carries: name@digest, or an ID; never a tag. */
+	char run[IMAGE_TEXT_MAX + 1];
+	char id[IMAGE_DIGEST_MAX + 1]; /* of what runs */
+	bool not_pinned;               /* although the policy restricts something */
+};
+#define RUN_IMAGE_INIT ((struct run_image){.stored = STORED_IMAGE_INIT})
+void run_image_done(struct run_image *i);
+
+struct run_image_question {
+	const struct container_driver *driver;
+	const struct executor_start *start;
+	const struct strv *env;              /* client_environment() */
+	const char *home;                    /* cloop's */
+	const struct image_verdict *verdict; /* allowed */
+};
+/* Errors: of the store's look-up, sandbox_image_denied, and those of each step. */
+must_check int run_image_settle(
+	const struct run_image_question *q, struct run_image *ret, struct error *err);
+
+/* Members image, image_digest, image_id, reproducible and warnings of a run's record (§12). */
+void run_image_record(const struct run_image *i, json_t *record);
