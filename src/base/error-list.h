@@ -20,6 +20,14 @@ ERROR(CONFIG_EXISTS, "config_exists", 409, 125,
 	"use --force to replace it")
 ERROR(HOME_UNUSABLE, "home_unusable", 409, 125,
 	"make the directory writable for this user, or choose another with --home DIR")
+ERROR(STORE_FAILED, "store_failed", 500, 125,
+	"look at the file and the error named in the message")
+ERROR(STORE_BUSY, "store_busy", 503, 125,
+	"another cloop keeps the store locked: try again")
+ERROR(STORE_CORRUPT, "store_corrupt", 500, 125,
+	"move state.db away and keep it")
+ERROR(STORE_NEWER, "store_newer", 409, 125,
+	"use that newer cloop, or another home: --home DIR")
 ERROR(FILE_EXISTS, "file_exists", 409, 125,
 	"edit it, or remove it first")
 ERROR(EXECUTOR_UNAVAILABLE, "executor_unavailable", 409, 125,

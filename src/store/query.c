@@ -1,0 +1,115 @@
+#include "store/query.h"
+
+#include <sqlite3.h>
+
+#include "sys/fault.h"
+
+static int failed(const struct query *q, int rc, struct error *err)
+{
+	return store_error(q->store, rc, sqlite3_sql(q->stmt), err);
+}
+
+void query_done(struct query *q)
+{
+	sqlite3_finalize(q->stmt);
+	*q = QUERY_INIT;
+}
+
+int query_prepare(struct store *s, const char *sql, struct query *q, struct error *err)
+{
+	query_done(q);
+	int rc = sqlite3_prepare_v2(store_db(s), sql, -1, &q->stmt, NULL);
+	q->store = s;
+	return rc == SQLITE_OK ? 0 : store_error(s, rc, sql, err);
+}
+
+static void bound(struct query *q, int rc)
+{
+	if (rc != SQLITE_OK && q->rc == SQLITE_OK)
+		q->rc = rc;
+}
+
+void query_bind_text(struct query *q, struct text value)
+{
+	bound(q, sqlite3_bind_text64(
+			 q->stmt, ++q->bound, value.p, value.len, SQLITE_TRANSIENT, SQLITE_UTF8));
+}
+
+void query_bind_int(struct query *q, int64_t value)
+{
+	bound(q, sqlite3_bind_int64(q->stmt, ++q->bound, value));
+}
+
+int query_step(struct query *q, struct error *err)
+{
+	if (q->rc != SQLITE_OK)
+		return failed(q, q->rc, err);
+	int rc = !sqlite3_stmt_readonly(q->stmt) && fault_hit("store-write")
+			 ? SQLITE_FULL
+			 : sqlite3_step(q->stmt);
+	if (rc == SQLITE_ROW)
+		return 1;
+	if (rc != SQLITE_DONE)
+		return failed(q, rc, err);
+	sqlite3_reset(q->stmt);
+	q->bound = 0;
+	return 0;
+}
+
+int query_run(struct query *q, struct error *err)
+{
+	int r;
+
+	while ((r = query_step(q, err)) > 0)
+		;
+	return r;
+}
+
+struct text query_text(const struct query *q, int column)
+{
+	const char *p = (const char *)sqlite3_column_text(q->stmt, column);
+
+	return (struct text){p, p ? (size_t)sqlite3_column_bytes(q->stmt, column) : 0};
+}
+
+int64_t query_int(const struct query *q, int column)
+{
+	return sqlite3_column_int64(q->stmt, column);
+}
+
+int query_exec(struct store *s, const char *sql, struct error *err)
+{
+	int rc = fault_hit("store-exec") ? SQLITE_FULL
+					 : sqlite3_exec(store_db(s), sql, NULL, NULL, NULL);
+
+	return rc == SQLITE_OK ? 0 : store_error(s, rc, sql, err);
+}
+
+int64_t query_changes(struct store *s)
+{
+	return sqlite3_changes64(store_db(s));
+}
+
+int query_begin(struct store *s, struct query_transaction *t, struct error *err)
+{
+	if (query_exec(s, "BEGIN IMMEDIATE", err) < 0)
+		return -1;
+	t->store = s;
+	return 0;
+}
+
+int query_commit(struct query_transaction *t, struct error *err)
+{
+	if (query_exec(t->store, "COMMIT", err) < 0)
+		return -1;
+	t->store = NULL;
+	return 0;
+}
+
+void query_transaction_done(struct query_transaction *t)
+{
+	/* SQLite rolls some failures back by itself; then there is nothing to do. */
+	if (t->store && !sqlite3_get_autocommit(store_db(t->store)))
+		sqlite3_exec(store_db(t->store), "ROLLBACK", NULL, NULL, NULL);
+	t->store = NULL;
+}

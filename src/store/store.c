@@ -1,0 +1,279 @@
+/*
+ * Opening is a read of the header in the usual case. Only a file that is new or behind is set up,
+ * under a lock file: turning WAL on is the one step at which SQLite does not wait for others, and
+ * the version is read again once the lock is held. A crash in between leaves a file at an older
+ * version, which the next opener brings on; SQLite's journal takes care of half a step.
+ */
+#include "store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "store/migrations.h"
+#include "store/query.h"
+#include "sys/clock.h"
+#include "sys/fault.h"
+#include "sys/lockfile.h"
+
+enum {
+	BUSY_TIMEOUT_MS = 5000,
+	SETUP_TIMEOUT_MS = 30000,
+	APPLICATION_ID = 0x636c6f70, /* "clop": tells our file from another database */
+};
+
+struct store {
+	sqlite3 *db;
+	char *home;
+	char *path;
+};
+
+void store_free(struct store *s)
+{
+	if (!s)
+		return;
+	sqlite3_close(s->db);
+	free(s->home);
+	free(s->path);
+	free(s);
+}
+
+sqlite3 *store_db(struct store *s)
+{
+	return s->db;
+}
+
+const char *store_path(const struct store *s)
+{
+	return s->path;
+}
+
+static enum error_code code_of(int rc)
+{
+	switch (rc & 0xff) {
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+	case SQLITE_PROTOCOL:
+		return ERROR_STORE_BUSY;
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+		return ERROR_STORE_CORRUPT;
+	case SQLITE_FULL:
+		return ERROR_NO_SPACE;
+	default:
+		return ERROR_STORE_FAILED;
+	}
+}
+
+static int set_remedy(const struct store *s, struct error *err)
+{
+	if (error_is(err, ERROR_STORE_CORRUPT))
+		return error_set_remedy(err,
+			"nothing was changed; copy %s with its -wal and -shm, try `sqlite3 COPY "
+			".recover`, or move all three away: cloop then begins with an empty one",
+			quoted_string(s->path));
+	if (error_is(err, ERROR_NO_SPACE))
+		return error_set_remedy(
+			err, "free space on the file system that holds %s", quoted_string(s->path));
+	return -1;
+}
+
+/* The first words of a statement say enough. */
+static int shown(const char *sql)
+{
+	return (int)strcspn(sql, "(;?");
+}
+
+int store_error(const struct store *s, int rc, const char *what, struct error *err)
+{
+	error_set(err, code_of(rc), "%s: %.*s: %s", quoted_string(s->path), shown(what), what,
+		sqlite3_extended_errcode(s->db) == rc ? sqlite3_errmsg(s->db) : sqlite3_errstr(rc));
+	return set_remedy(s, err);
+}
+
+static int read_number(struct store *s, const char *pragma, int64_t *ret, struct error *err)
+{
+	AUTO(query) q = QUERY_INIT;
+
+	if (query_prepare(s, pragma, &q, err) < 0 || query_step(&q, err) < 0)
+		return -1;
+	*ret = query_int(&q, 0);
+	return 0;
+}
+
+static int refuse_content(const struct store *s, const char *why, struct error *err)
+{
+	error_set(err, ERROR_STORE_CORRUPT, "%s %s", quoted_string(s->path), why);
+	return set_remedy(s, err);
+}
+
+/* Steps done; a file that is new has none. */
+static int read_version(struct store *s, size_t *ret, struct error *err)
+{
+	int64_t version, id, objects;
+
+	if (read_number(s, "PRAGMA user_version", &version, err) < 0 ||
+		read_number(s, "PRAGMA application_id", &id, err) < 0)
+		return -1;
+	if (version == 0 && read_number(s, "SELECT count(*) FROM sqlite_schema", &objects, err) < 0)
+		return -1;
+	if (version < 0 || (version > 0 && id != APPLICATION_ID) || (version == 0 && objects > 0))
+		return refuse_content(s, "is not a database of cloop", err);
+	if ((uint64_t)version > migrations_count)
+		return error_set(err, ERROR_STORE_NEWER,
+			"%s was written by a newer cloop (version %lld, this one knows %zu)",
+			quoted_string(s->path), (long long)version, migrations_count);
+	*ret = (size_t)version;
+	return 0;
+}
+
+static int apply(struct store *s, size_t version, struct error *err)
+{
+	AUTO(query_transaction) t = QUERY_TRANSACTION_INIT;
+	auto_free char *numbers =
+		mem_printf("PRAGMA application_id = %d; PRAGMA user_version = %zu", APPLICATION_ID,
+			migrations_count);
+
+	if (query_begin(s, &t, err) < 0)
+		return -1;
+	for (; version < migrations_count; version++)
+		if (query_exec(s, migrations[version], err) < 0)
+			return -1;
+	return query_exec(s, numbers, err) < 0 ? -1 : query_commit(&t, err);
+}
+
+static int set_up(struct store *s, struct error *err)
+{
+	size_t version;
+
+	auto_fd int home = open(s->home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (home < 0)
+		return error_set_errno(
+			err, ERROR_STORE_FAILED, errno, "opening %s", quoted_string(s->home));
+	struct lockfile_pool pool = {.dir = home, .name = "state-setup", .slots = 1};
+	auto_fd int lock = -1;
+	int r = lockfile_slot(&pool, clock_boottime_ms() + SETUP_TIMEOUT_MS, -1, &lock, err);
+	if (r > 0)
+		return error_set(err, ERROR_STORE_BUSY, "%s is being set up by another process",
+			quoted_string(s->path));
+	if (r < 0 || read_version(s, &version, err) < 0)
+		return -1;
+	if (version == migrations_count)
+		return 0;
+	return query_exec(s, "PRAGMA journal_mode = WAL", err) < 0 ? -1 : apply(s, version, err);
+}
+
+static int configure(struct store *s, struct error *err)
+{
+	static const int on[] = {SQLITE_DBCONFIG_DEFENSIVE, SQLITE_DBCONFIG_ENABLE_FKEY};
+
+	sqlite3_extended_result_codes(s->db, 1);
+	sqlite3_busy_timeout(s->db, BUSY_TIMEOUT_MS);
+	for (size_t i = 0; i < ARRAY_SIZE(on); i++)
+		sqlite3_db_config(s->db, on[i], 1, NULL);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	return query_exec(s, "PRAGMA synchronous = FULL", err);
+}
+
+static int refuse_file(const struct store *s, const char *why, struct error *err)
+{
+	error_set(err, ERROR_STORE_FAILED, "%s %s", quoted_string(s->path), why);
+	return error_set_remedy(err, "it must be a regular file of the user that runs cloop, "
+				     "not writable by others: chown and chmod 0600");
+}
+
+/* SQLite would remove the log of a database without a byte, and with it what can be saved. */
+static int judge_log(const struct store *s, struct error *err)
+{
+	auto_free char *log = mem_printf("%s-wal", s->path);
+	struct stat st;
+
+	return lstat(log, &st) == 0 && st.st_size > 0
+		       ? refuse_content(s, "is empty, and its -wal is not", err)
+		       : 0;
+}
+
+/*
+ * 0, or 1 = there is none. An existing file is never opened here: closing any descriptor of it
+ * would drop the locks that SQLite holds on it elsewhere in this process.
+ */
+static int judge_file(const struct store *s, struct error *err)
+{
+	struct stat st;
+
+	if (lstat(s->path, &st) < 0)
+		return errno == ENOENT ? 1
+				       : error_set_errno(err, ERROR_STORE_FAILED, errno,
+						 "looking at %s", quoted_string(s->path));
+	if (!S_ISREG(st.st_mode))
+		return refuse_file(s, "is no regular file", err);
+	if (st.st_uid != geteuid() || (st.st_mode & 022))
+		return refuse_file(
+			s, "does not belong to this user, or may be written by others", err);
+	if ((st.st_mode & 0777) != 0600 && chmod(s->path, 0600) < 0)
+		return refuse_file(s, "cannot be made private", err);
+	return st.st_size == 0 ? judge_log(s, err) : 0;
+}
+
+static int make_file(const struct store *s, struct error *err)
+{
+	int fd = open(s->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0 && errno != EEXIST) {
+		int code = errno == ENOSPC ? ERROR_NO_SPACE : ERROR_STORE_FAILED;
+		error_set_errno(err, code, errno, "making %s", quoted_string(s->path));
+		return set_remedy(s, err);
+	}
+	if (fd >= 0)
+		close(fd);
+	return judge_file(s, err);
+}
+
+static int open_database(struct store *s, struct error *err)
+{
+	enum {
+		FLAGS = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW |
+			SQLITE_OPEN_PRIVATECACHE
+	};
+	size_t version = 0;
+
+	int rc = fault_hit("store-open") ? SQLITE_IOERR
+					 : sqlite3_open_v2(s->path, &s->db, FLAGS, NULL);
+	if (rc != SQLITE_OK)
+		return store_error(s, rc, "opening", err);
+	if (configure(s, err) < 0 || read_version(s, &version, err) < 0)
+		return -1;
+	return version < migrations_count ? set_up(s, err) : 0;
+}
+
+static int open_store(const char *home, bool make, struct store **ret, struct error *err)
+{
+	AUTO_PTR(store) s = mem_alloc(sizeof(*s));
+
+	*ret = NULL;
+	s->home = mem_strdup(home);
+	s->path = mem_printf("%s/state.db", home);
+	int r = judge_file(s, err);
+	if (r > 0 && make)
+		r = make_file(s, err);
+	if (r != 0)
+		return r;
+	if (open_database(s, err) < 0)
+		return -1;
+	*ret = TAKE_PTR(s);
+	return 0;
+}
+
+int store_open(const char *home, struct store **ret, struct error *err)
+{
+	int r = open_store(home, true, ret, err);
+
+	return r > 0 ? error_set(err, ERROR_STORE_FAILED, "%s/state.db went away", home) : r;
+}
+
+int store_open_existing(const char *home, struct store **ret, struct error *err)
+{
+	return open_store(home, false, ret, err);
+}
