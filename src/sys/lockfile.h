@@ -15,6 +15,12 @@
 must_check int lockfile_try(int dir, const char *name, int *ret_fd, struct error *err);
 /* Is somebody holding it? 1 yes, 0 no (or no such file), -1 error. Takes nothing. */
 must_check int lockfile_held(int dir, const char *name, struct error *err);
+/*
+ * Waits (polling with back-off of 5-50 ms) for dir/name: 0 and its descriptor, or 1 = deadline_ms
+ * (boottime; 0 = none) passed, or 2 = cancel_fd (-1 = none) became readable.
+ */
+must_check int lockfile_wait(int dir, const char *name, int64_t deadline_ms, int cancel_fd,
+	int *ret_fd, struct error *err);
 /* A counting semaphore: the lock files NAME-0 … NAME-(slots-1) below dir. */
 struct lockfile_pool {
 	int dir;

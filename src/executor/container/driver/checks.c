@@ -150,11 +150,9 @@ static void look_at_image(const struct container_driver *d, struct gathered *g)
 	AUTO(stored_image) image = STORED_IMAGE_INIT;
 
 	g->facts.image = text_of(d->options.image);
-	struct image_lookup lookup = {.runtime = &d->runtime,
-		.env = &g->env,
-		.reference = d->options.image,
-		.cancel_fd = -1};
-	g->facts.image_present = image_store_look_up(&lookup, &image, &err) >= 0;
+	AUTO(image_answers)
+	answers = {.runtime = &d->runtime, .env = &g->env, .cancel_fd = -1};
+	g->facts.image_present = image_store_look_up(&answers, d->options.image, &image, &err) >= 0;
 }
 
 /* Could the sandbox's uid make a file there? Mode bits, as far as they decide. */

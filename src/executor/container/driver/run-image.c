@@ -12,19 +12,6 @@ void run_image_done(struct run_image *i)
 	stored_image_done(&i->stored);
 }
 
-static int look_up(const struct run_image_question *q, struct run_image *ret, struct error *err)
-{
-	struct image_lookup lookup = {
-		.runtime = &q->driver->runtime,
-		.env = q->env,
-		.home = q->home,
-		.reference = q->verdict->run_as,
-		.cancel_fd = q->start->cancel_fd,
-	};
-
-	return image_store_look_up(&lookup, &ret->stored, err);
-}
-
 /* What was pinned is what was judged; signatures were refused by the verdict. */
 static void settle_pin(const struct run_image_question *q, struct run_image *ret)
 {
@@ -44,7 +31,13 @@ static void settle_pin(const struct run_image_question *q, struct run_image *ret
 
 int run_image_settle(const struct run_image_question *q, struct run_image *ret, struct error *err)
 {
-	if (look_up(q, ret, err) < 0)
+	AUTO(image_answers)
+	answers = {.runtime = &q->driver->runtime,
+		.env = q->env,
+		.home = q->home,
+		.cancel_fd = q->start->cancel_fd};
+
+	if (image_store_look_up(&answers, q->verdict->run_as, &ret->stored, err) < 0)
 		return -1;
 	settle_pin(q, ret);
 	memcpy(ret->run, ret->stored.identity.run, sizeof(ret->run));

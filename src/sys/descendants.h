@@ -1,0 +1,28 @@
+/*
+ * Processes below another one, as /proc shows them: for ending what a child started elsewhere (in
+ * sessions of their own, or as orphans that a subreaper got). A list is a snapshot.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct descendant {
+	pid_t pid, parent, session;
+};
+
+struct descendants {
+	struct descendant *v;
+	size_t n;
+};
+#define DESCENDANTS_INIT ((struct descendants){.v = NULL})
+void descendants_done(struct descendants *d);
+
+/* Everything below `root`, parents before their children; *ret is replaced. */
+void descendants_find(pid_t root, struct descendants *ret);
+bool descendants_have(const struct descendants *d, pid_t pid);
+/* It has a pid namespace below ours, as a container's processes do. False when it is gone. */
+bool descendant_contained(const struct descendant *p);
+/* SIGKILL, if the number still names the process that was found. */
+void descendant_kill(const struct descendant *p);
