@@ -364,6 +364,12 @@ ERROR(START_CANCELLED, "start_cancelled", 409, 125,
 	"start the run again if it is still wanted")
 ERROR(INVALID_SETUP, "invalid_setup", 400, 125,
 	"1 to 32 commands of one line each, at most 4096 bytes, none beginning with --")
+ERROR(SETUP_FAILED, "setup_failed", 400, 125,
+	"look at the output of the setup command, and mend it in .cloop/sandbox.yaml")
+ERROR(SETUP_TIMEOUT, "setup_timeout", 400, 125,
+	"setup commands in .cloop/sandbox.yaml must end by themselves within 30 minutes: none may wait for input")
+ERROR(SETUP_ONBUILD, "setup_onbuild", 409, 125,
+	"name an image without ONBUILD triggers, or build the image beforehand and name it in image:")
 ERROR(REGISTRY_BAD_ANSWER, "registry_bad_answer", 409, 125,
 	"ask whoever runs the registry: it does not answer as registries do")
 ERROR(AUTH_FILE_BROKEN, "auth_file_broken", 409, 125,

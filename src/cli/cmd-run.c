@@ -1,5 +1,6 @@
 /* cloop run: the main job (cli.md). */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -16,7 +17,7 @@
 #include "run/request.h"
 #include "sys/env.h"
 
-enum { LABELS_MAX = 64, ENV_MAX = 512, NOT_STARTED = 125 };
+enum { LABELS_MAX = 64, ENV_MAX = 512, NOT_STARTED = 125, STUCK_MS = 1000 };
 
 /* One foreground run. */
 struct session {
@@ -27,6 +28,7 @@ struct session {
 	bool recorded; /* --record was done, or failed and said so */
 	int signals;
 	unsigned interrupts;
+	bool stuck; /* nobody reads the progress of a build */
 	bool quiet; /* --json: the record is the answer, output stays in the log */
 	struct pass_on out;
 	struct follow follow;
@@ -243,6 +245,20 @@ static int foreground(struct session *s, int supervisor, struct error *err)
 	return record ? end_of_run(s, record, err) : -1;
 }
 
+/*
+ * Progress of a build, on our stderr. A reader that stops must not stop the build's clock: it gets
+ * no more until it reads again; the log of the build has everything.
+ */
+static void show_build(void *data, struct text piece)
+{
+	struct session *s = data;
+	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+	s->stuck = poll(&p, 1, s->stuck ? 0 : STUCK_MS) != 1 || !(p.revents & POLLOUT);
+	if (!s->stuck)
+		(void)!write(STDERR_FILENO, piece.p, piece.len);
+}
+
 static int dispatch(struct session *s, struct error *err)
 {
 	struct cli *c = s->cli;
@@ -250,7 +266,13 @@ static int dispatch(struct session *s, struct error *err)
 	AUTO(strv) env = STRV_INIT(ENV_MAX);
 	auto_free struct text *argv = mem_alloc(c->n_argv * sizeof(*argv));
 	struct dispatch d = {
-		.argv = argv, .n_argv = c->n_argv, .labels = labels, .cancel_fd = s->signals};
+		.argv = argv,
+		.n_argv = c->n_argv,
+		.labels = labels,
+		.cancel_fd = s->signals,
+		.show_build = show_build,
+		.show_build_data = s,
+	};
 	struct dispatched run;
 	uint64_t timeout = 0;
 

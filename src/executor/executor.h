@@ -45,8 +45,14 @@ struct executor_start {
 	enum image_origin image_origin; /* who chose request->image */
 	/* First record of the run (architecture §6) without what the driver itself knows. */
 	const json_t *record;
-	int64_t timeout_ms;        /* 0 = none; from the moment the workload runs */
-	int cancel_fd;             /* readable = give up; -1 = none */
+	int64_t timeout_ms; /* 0 = none; from the moment the workload runs */
+	int cancel_fd;      /* readable = give up; -1 = none */
+	/* Commands that make an image for this run from the request's (image-trust.md §11). */
+	const struct text *setup;
+	size_t n_setup;
+	/* Gets what a build prints, sanitised, at most 4096 bytes at a time; NULL = nobody. */
+	void (*show_build)(void *data, struct text piece);
+	void *show_build_data;
 	const struct strv *redact; /* names of variables masked in the output; NULL = none */
 	/* Gets a pidfd of the run's supervisor (readable when it is gone; the caller's), or NULL.
 	 */

@@ -14,6 +14,7 @@ struct prepared {
 	struct container_request request;
 	struct text *env;
 	struct request_mount mounts[SPEC_MAX_MOUNTS];
+	struct text setup[RUN_SPEC_SETUP_MAX];
 	json_t *record;
 	struct executor_start start;
 };
@@ -46,6 +47,8 @@ static void fill_request(const struct context *c, const struct dispatch *in,
 			.target = text_of(d->run.mounts[i].target),
 			.read_only = d->run.mounts[i].read_only,
 		};
+	for (size_t i = 0; i < d->run.setup.n; i++)
+		p->setup[i] = text_of(d->run.setup.v[i]);
 	p->request = (struct container_request){
 		.work_dir = text_of(in->input.project),
 		.argv = in->argv,
@@ -97,6 +100,10 @@ static void prepare(const struct context *c, const struct dispatch *in, const st
 		.record = p->record,
 		.timeout_ms = in->timeout_ms,
 		.cancel_fd = in->cancel_fd,
+		.setup = p->setup,
+		.n_setup = d->run.setup.n,
+		.show_build = in->show_build,
+		.show_build_data = in->show_build_data,
 		.redact = &d->names,
 	};
 }
@@ -182,6 +189,10 @@ static json_t *explain_image(
 	json_object_set_new(j, "digest", i->digest[0] ? json_string(i->digest) : json_null());
 	json_object_set_new(j, "id", json_string(image->id));
 	json_object_set_new(j, "reproducible", json_boolean(i->reproducible));
+	if (image->build.key[0]) {
+		json_object_set_new(j, "setup_key", json_string(image->build.key));
+		json_object_set_new(j, "build_needed", json_boolean(image->build.needed));
+	}
 	return j;
 }
 
@@ -203,6 +214,9 @@ int dispatch_explain(
 	if (container_driver_explain(d.executor, &p.start, &line, &image, err) < 0)
 		return -1;
 	json_object_set_new(*ret, "image", explain_image(c, &d, &image));
+	if (image.build.key[0])
+		json_object_set_new(*ret, "build_network", json_string(image.build.network));
+	run_image_warn(&image, *ret);
 	json_object_set_new(*ret, "mounts", mounts_to_json(&line));
 	json_object_set_new(*ret, "argv", argv_to_json(&line));
 	return 0;

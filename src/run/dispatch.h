@@ -14,6 +14,9 @@ struct dispatch {
 	const char *title;  /* NULL = none */
 	int64_t timeout_ms; /* 0 = none */
 	int cancel_fd;      /* readable: give up; -1 = none */
+	/* What the build of an image prints: as struct executor_start. */
+	void (*show_build)(void *data, struct text piece);
+	void *show_build_data;
 };
 
 struct dispatched {

@@ -108,5 +108,8 @@ void container_driver_capabilities(const struct executor *e, struct candidate *r
 	ret->network_egress = c.network_egress;
 	ret->stream = ret->signal = ret->shares_host_filesystem = true;
 	ret->image_override = ret->sandbox_mounts = true;
+	/* docker's builder has no runtime of its own: what is to run isolated would be built
+	 * outside. */
+	ret->sandbox_build = d->runtime.engine == ENGINE_PODMAN || !c.kernel_isolated;
 	ret->gated = c.gated;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "executor/container/driver/derived-image.h"
 #include "executor/rundir/record.h"
 #include "image/outcome.h"
 
@@ -42,7 +43,23 @@ int run_image_settle(const struct run_image_question *q, struct run_image *ret, 
 	settle_pin(q, ret);
 	memcpy(ret->run, ret->stored.identity.run, sizeof(ret->run));
 	memcpy(ret->id, ret->stored.identity.id, sizeof(ret->id));
-	return 0;
+	return derived_image_settle(q, &answers, ret, err);
+}
+
+void run_image_warn(const struct run_image *i, json_t *record)
+{
+	const struct image_identity *image = &i->stored.identity;
+
+	if (image->warning)
+		record_warn(record, image->warning,
+			"more than one image of the store answers to that name");
+	if (i->not_pinned)
+		record_warn(record, "image_not_pinned",
+			"the image has no digest: it runs by its ID %s", image->id);
+	if (i->build.without_network)
+		record_warn(record, "build_without_network",
+			"the image for setup is built without a network, since that of the run is "
+			"filtered");
 }
 
 void run_image_record(const struct run_image *i, json_t *record)
@@ -54,10 +71,5 @@ void run_image_record(const struct run_image *i, json_t *record)
 		image->digest[0] ? json_string(image->digest) : json_null());
 	json_object_set_new(record, "image_id", json_string(i->id));
 	json_object_set_new(record, "reproducible", json_boolean(image->reproducible));
-	if (image->warning)
-		record_warn(record, image->warning,
-			"more than one image of the store answers to that name");
-	if (i->not_pinned)
-		record_warn(record, "image_not_pinned",
-			"the image has no digest: it runs by its ID %s", image->id);
+	run_image_warn(i, record);
 }

@@ -26,7 +26,6 @@
 enum { SOURCES_MAX = 16, ENV_MAX = 64, MS = 1000 };
 
 #define EXPLAINED_HANDLE "c-000000000000"
-#define UNKNOWN_IMAGE "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 
 /* Everything of one start that has to be released. */
 struct preparation {
@@ -170,7 +169,7 @@ static int prepare(struct preparation *p, const struct executor *e,
 	p->user_home = home_of_user();
 	if (project_open(dir, &d->runtime, &p->project, err) < 0 || open_sources(p, err) < 0)
 		return -1;
-	if (build_line(p, EXPLAINED_HANDLE, UNKNOWN_IMAGE, err) < 0)
+	if (build_line(p, EXPLAINED_HANDLE, RUN_IMAGE_UNKNOWN, err) < 0)
 		return -1;
 	if (p->line.standalone)
 		return error_set(err, ERROR_NOT_AVAILABLE_YET,
@@ -180,7 +179,7 @@ static int prepare(struct preparation *p, const struct executor *e,
 	return client_environment(&d->runtime, p->home.path, &p->client_env, err);
 }
 
-static int settle_image(struct preparation *p, struct error *err)
+static int settle_image(struct preparation *p, bool look_only, struct error *err)
 {
 	struct run_image_question question = {
 		.driver = p->driver,
@@ -188,6 +187,8 @@ static int settle_image(struct preparation *p, struct error *err)
 		.env = &p->client_env,
 		.home = p->home.path,
 		.verdict = &p->verdict,
+		.line = &p->line,
+		.look_only = look_only,
 	};
 
 	return run_image_settle(&question, &p->image, err);
@@ -198,7 +199,7 @@ int container_driver_explain(const struct executor *e, const struct executor_sta
 {
 	AUTO(preparation) p;
 
-	if (prepare(&p, e, start, err) < 0 || settle_image(&p, err) < 0 ||
+	if (prepare(&p, e, start, err) < 0 || settle_image(&p, true, err) < 0 ||
 		build_line(&p, EXPLAINED_HANDLE, p.image.run, err) < 0)
 		return -1;
 	*ret = p.line;
@@ -416,7 +417,7 @@ static int decide(struct preparation *p, const struct executor *e, const struct 
 	struct plan *plan, struct error *err)
 {
 	fault_hit("start:4-image");
-	if (guest_file_install(p->home.path, err) < 0 || settle_image(p, err) < 0 ||
+	if (guest_file_install(p->home.path, err) < 0 || settle_image(p, false, err) < 0 ||
 		build_line(p, run->handle, p->image.run, err) < 0 ||
 		make_plan(p, e, run->handle, plan, err) < 0 || open_given(p, plan, err) < 0)
 		return -1;
