@@ -3,13 +3,14 @@ BUILD ?= build
 SECONDS_EACH ?= 60
 PAIRS ?= 15
 
-.PHONY: help deps build demo check bench lint format fuzz golden-update install
+.PHONY: help deps build demo check check-images bench lint format fuzz golden-update install
 
 help:
 	@echo 'make deps           install the Debian packages that are missing (root or sudo)'
 	@echo 'make build          build into $(BUILD)/'
 	@echo 'make demo           run examples/hello in a sandbox on this host and show its record'
 	@echo 'make check          all tests, sanitizers, short fuzzing, lint; "N passed, N failed"'
+	@echo 'make check-images   build the harness images and test them (root; fetches from npm, Debian)'
 	@echo 'make lint           layers, headers, sizes, exports, format, clang, clang-tidy, cppcheck'
 	@echo 'make format         clang-format over the tree'
 	@echo 'make fuzz           each fuzz target for SECONDS_EACH seconds ($(SECONDS_EACH))'
@@ -29,6 +30,9 @@ demo:
 
 check:
 	@scripts/check
+
+check-images:
+	@scripts/check-images
 
 bench: build
 	@scripts/bench --build $(BUILD) --pairs $(PAIRS)

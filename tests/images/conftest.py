@@ -1,0 +1,87 @@
+"""Fixtures of the tests of images/: a registry of our own for what must go wrong, and the real
+images, each built once a session into the storage of an engine of the end-to-end tests."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+
+import leaks  # noqa: E402
+from engines import BUILD, ROOT, Rootful  # noqa: E402
+from registry import Registry  # noqa: E402
+from stage import Stage  # noqa: E402
+
+BUILD_SECONDS = 1200
+
+
+def pytest_collection_modifyitems(items):
+    if os.geteuid() != 0:
+        for item in items:
+            if item.get_closest_marker("root"):
+                item.add_marker(pytest.mark.skip(reason="needs root"))
+
+
+@pytest.fixture
+def registry():
+    r = Registry()
+    yield r
+    r.close()
+
+
+@pytest.fixture(scope="session")
+def engine():
+    place = pathlib.Path(tempfile.mkdtemp(prefix="cloop-images-", dir="/tmp"))
+    place.chmod(0o755)
+    e = Rootful(place / "P")
+    try:
+        e.open()
+        yield e
+    finally:
+        e.close()
+        shutil.rmtree(place, ignore_errors=True)
+
+
+@pytest.fixture
+def stage(engine):
+    engine.stages += 1
+    s = Stage(engine, engine.place / "stages" / f"{engine.stages:03}")
+    try:
+        yield s
+    finally:
+        s.end()
+    left = leaks.check(s)
+    shutil.rmtree(s.dir, ignore_errors=True)
+    assert not left, "left behind:\n" + "\n".join(left)
+
+
+@pytest.fixture(scope="session")
+def build(engine):
+    """Calls scripts/build-harness-image with the engine's storage."""
+    def call(*words):
+        flags = ["--oci-runtime", engine.oci_runtime] if engine.oci_runtime else []
+        env = {**os.environ, "CONTAINERS_STORAGE_CONF": engine.env["CONTAINERS_STORAGE_CONF"]}
+        return subprocess.run(
+            [ROOT / "scripts/build-harness-image", *words, "--cloop", BUILD / "src/cli/cloop",
+             *flags], env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=BUILD_SECONDS)
+    return call
+
+
+@pytest.fixture(scope="session")
+def images(build):
+    """images(variant): the name of a built image."""
+    built = {}
+
+    def get(variant):
+        if variant not in built:
+            tag = f"localhost/cloop-images-{variant}:1"
+            built[variant] = build(variant, "--tag", tag)
+        p = built[variant]
+        assert p.returncode == 0, f"{variant} was not built:\n{p.stderr}"
+        return p.stdout.strip()
+    return get
