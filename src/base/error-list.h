@@ -34,8 +34,6 @@ ERROR(EXECUTOR_UNAVAILABLE, "executor_unavailable", 409, 125,
 	"cloop executor test shows what is missing")
 ERROR(NOT_A_PROJECT, "not_a_project", 400, 125,
 	"name a directory with -C DIR")
-ERROR(PROJECT_UNKNOWN, "project_unknown", 404, 125,
-	"cloop project list shows those of this home")
 ERROR(EXECUTOR_UNKNOWN, "executor_unknown", 404, 125,
 	"cloop executor list shows the executors of this host")
 ERROR(NOT_AVAILABLE_YET, "not_available_yet", 409, 125,
@@ -374,6 +372,30 @@ ERROR(SETUP_ONBUILD, "setup_onbuild", 409, 125,
 	"name an image without ONBUILD triggers, or build the image beforehand and name it in image:")
 ERROR(REGISTRY_BAD_ANSWER, "registry_bad_answer", 409, 125,
 	"ask whoever runs the registry: it does not answer as registries do")
+ERROR(REGISTRY_UNNAMED, "registry_unnamed", 400, 125,
+	"write the name in full, docker.io/library/NAME, or set sandbox.image_policy.default_registry")
+ERROR(REGISTRY_UNAUTHORIZED, "registry_unauthorized", 409, 125,
+	"log in with podman login or docker login, and check that the account may read the repository")
+ERROR(TAG_NOT_FOUND, "tag_not_found", 409, 125,
+	"look at the repository's tags; some registries say this of what a login may not see, too")
+ERROR(REGISTRY_RATE_LIMITED, "registry_rate_limited", 409, 125,
+	"wait, or log in: the registry counts the requests of this address or account")
+ERROR(REGISTRY_REDIRECT_REFUSED, "registry_redirect_refused", 409, 125,
+	"ask whoever runs the registry: it may redirect three times, and to https only")
+ERROR(REGISTRY_ADDRESS_BLOCKED, "registry_address_blocked", 409, 125,
+	"a registry inside a private network must be named in sandbox.image_policy.allowed_registries")
+ERROR(UNSUPPORTED_MANIFEST, "unsupported_manifest", 409, 125,
+	"push the image anew as OCI or docker schema 2")
+ERROR(DIGEST_MISMATCH, "digest_mismatch", 409, 125,
+	"do not run this image: the registry, or something before it, sends other bytes than it names")
+ERROR(REGISTRY_SERVER_ERROR, "registry_server_error", 409, 125,
+	"try again later: the registry itself failed twice")
+ERROR(REGISTRY_UNREACHABLE, "registry_unreachable", 409, 125,
+	"check the registry's name, the network, HTTPS_PROXY and NO_PROXY")
+ERROR(REGISTRY_TIMEOUT, "registry_timeout", 409, 125,
+	"try again; check the network, HTTPS_PROXY and NO_PROXY")
+ERROR(REGISTRY_TLS, "registry_tls", 409, 125,
+	"put the registry's CA into /etc/containers/certs.d/HOST[:PORT]/ca.crt, and check the clock")
 ERROR(AUTH_FILE_BROKEN, "auth_file_broken", 409, 125,
 	"mend or remove the file: a login that cannot be read is not taken for none")
 ERROR(AUTH_ENTRY_BROKEN, "auth_entry_broken", 409, 125,

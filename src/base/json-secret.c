@@ -6,16 +6,10 @@
  */
 #include "base/json-secret.h"
 
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void wipe_and_free(void *p)
-{
-	if (p)
-		explicit_bzero(p, malloc_usable_size(p));
-	free(p);
-}
+#include "base/wipe.h"
 
 struct allocator {
 	json_malloc_t malloc;
@@ -27,7 +21,7 @@ static struct allocator begin_wiping(void)
 	struct allocator usual;
 
 	json_get_alloc_funcs(&usual.malloc, &usual.free);
-	json_set_alloc_funcs(malloc, wipe_and_free);
+	json_set_alloc_funcs(malloc, wipe_free);
 	return usual;
 }
 
