@@ -92,15 +92,13 @@ static bool has_registry(const struct image_policy *p, const char *entry)
 	return find(p->registry_index, p->allowed_registries.items.n, entry);
 }
 
-bool image_policy_admits_registry(const struct image_policy *p, const char *registry)
+bool image_policy_names_registry(const struct image_policy *p, const char *registry)
 {
 	char entry[POLICY_ENTRY_SIZE] = "*";
 
-	if (p->allowed_registries.items.n == 0)
-		return true;
 	if (registry[0] == '\0')
 		return false;
-	if (has_registry(p, registry) || has_registry(p, "*"))
+	if (has_registry(p, registry))
 		return true;
 	/* "*.b.c", "*.c" of "a.b.c": a port is part of every suffix. */
 	for (const char *dot = strchr(registry, '.'); dot; dot = strchr(dot + 1, '.')) {
@@ -109,6 +107,14 @@ bool image_policy_admits_registry(const struct image_policy *p, const char *regi
 			return true;
 	}
 	return false;
+}
+
+bool image_policy_admits_registry(const struct image_policy *p, const char *registry)
+{
+	if (p->allowed_registries.items.n == 0)
+		return true;
+	return image_policy_names_registry(p, registry) ||
+	       (registry[0] != '\0' && has_registry(p, "*"));
 }
 
 /* ---- Repositories ---- */

@@ -51,6 +51,8 @@ const struct policy_identity *image_policy_identity(const struct image_policy *p
 bool image_policy_active(const struct image_policy *p);
 /* An entry of allowed_registries matches; also when there is none. In normal form, or "". */
 bool image_policy_admits_registry(const struct image_policy *p, const char *registry);
+/* An entry of allowed_registries other than `*` matches; false when there is none. */
+bool image_policy_names_registry(const struct image_policy *p, const char *registry);
 /* An entry of allowed_repos matches; also when there is none. */
 bool image_policy_admits_repository(const struct image_policy *p, const struct image_reference *r);
 
