@@ -1,10 +1,8 @@
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/judge.h"
-#include "image/provenance.h"
 
 static void print(const struct image_verdict *v)
 {
@@ -21,21 +19,13 @@ static void print(const struct image_verdict *v)
 		puts("cosign must verify its digest before it runs");
 }
 
-static enum image_origin origin_of(const struct cli *c, struct text image)
-{
-	const char *word = cli_option(c, "--origin");
-
-	return word && strcmp(word, "operator") == 0 ? provenance_origin(image)
-						     : IMAGE_ORIGIN_PROJECT;
-}
-
 static int run(struct cli *c, struct error *err)
 {
 	struct text image = text_of(cli_arg(c, 0));
 	struct image_verdict v;
 
 	(void)err;
-	judge_image(c, origin_of(c, image), image, &v);
+	judge_image(c, judge_origin(c, image), image, &v);
 	if (c->json)
 		cli_print_json(image_verdict_to_json(&v, image));
 	else

@@ -1,7 +1,10 @@
 #include "cli/judge.h"
 
+#include <string.h>
+
 #include "cli/cli.h"
 #include "config/config.h"
+#include "image/provenance.h"
 
 static int check_image(struct text t, struct error *err)
 {
@@ -11,6 +14,14 @@ static int check_image(struct text t, struct error *err)
 }
 
 const struct spec_checks judge_spec_checks = {.image = check_image};
+
+enum image_origin judge_origin(const struct cli *c, struct text image)
+{
+	const char *word = cli_option(c, "--origin");
+
+	return word && strcmp(word, "operator") == 0 ? provenance_origin(image)
+						     : IMAGE_ORIGIN_PROJECT;
+}
 
 void judge_image(
 	struct cli *c, enum image_origin origin, struct text image, struct image_verdict *ret)
