@@ -11,7 +11,7 @@ help:
 	@echo 'make demo           run examples/hello in a sandbox on this host and show its record'
 	@echo 'make check          all tests, sanitizers, short fuzzing, lint; "N passed, N failed"'
 	@echo 'make check-images   build the harness images and test them (root; fetches from npm, Debian)'
-	@echo 'make lint           layers, headers, sizes, exports, format, clang, clang-tidy, cppcheck'
+	@echo 'make lint           layers, headers, sizes, exports, format, clang, clang-tidy, cppcheck, shellcheck'
 	@echo 'make format         clang-format over the tree'
 	@echo 'make fuzz           each fuzz target for SECONDS_EACH seconds ($(SECONDS_EACH))'
 	@echo 'make bench          ratios against the engines, printed as a table (PAIRS=$(PAIRS))'
