@@ -1,5 +1,6 @@
 """Fixtures of the tests of images/: a registry of our own for what must go wrong, and the real
 images, each built once a session into the storage of an engine of the end-to-end tests."""
+import contextlib
 import os
 import pathlib
 import shutil
@@ -12,7 +13,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
 
 import leaks  # noqa: E402
-from engines import BUILD, ROOT, Rootful  # noqa: E402
+from engines import BUILD, ROOT, Docker, Rootful  # noqa: E402
 from registry import Registry  # noqa: E402
 from stage import Stage  # noqa: E402
 
@@ -33,11 +34,10 @@ def registry():
     r.close()
 
 
-@pytest.fixture(scope="session")
-def engine():
+def opened(kind):
     place = pathlib.Path(tempfile.mkdtemp(prefix="cloop-images-", dir="/tmp"))
     place.chmod(0o755)
-    e = Rootful(place / "P")
+    e = kind(place / kind.key)
     try:
         e.open()
         yield e
@@ -46,8 +46,19 @@ def engine():
         shutil.rmtree(place, ignore_errors=True)
 
 
-@pytest.fixture
-def stage(engine):
+@pytest.fixture(scope="session")
+def engine():
+    yield from opened(Rootful)
+
+
+@pytest.fixture(scope="session")
+def docker():
+    yield from opened(Docker)
+
+
+@contextlib.contextmanager
+def on_stage(engine):
+    """What `stage` is, on an engine of one's choice."""
     engine.stages += 1
     s = Stage(engine, engine.place / "stages" / f"{engine.stages:03}")
     try:
@@ -59,16 +70,24 @@ def stage(engine):
     assert not left, "left behind:\n" + "\n".join(left)
 
 
+@pytest.fixture
+def stage(engine):
+    with on_stage(engine) as s:
+        yield s
+
+
 @pytest.fixture(scope="session")
 def build(engine):
-    """Calls scripts/build-harness-image with the engine's storage."""
-    def call(*words):
+    """Calls scripts/build-harness-image with the storage of an engine, podman's by default."""
+    names = ("CONTAINERS_STORAGE_CONF", "DOCKER_HOST")
+
+    def call(*words, engine=engine):
         flags = ["--oci-runtime", engine.oci_runtime] if engine.oci_runtime else []
-        env = {**os.environ, "CONTAINERS_STORAGE_CONF": engine.env["CONTAINERS_STORAGE_CONF"]}
+        own = {name: engine.env[name] for name in names if name in engine.env}
         return subprocess.run(
-            [ROOT / "scripts/build-harness-image", *words, "--cloop", BUILD / "src/cli/cloop",
-             *flags], env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            timeout=BUILD_SECONDS)
+            [ROOT / "scripts/build-harness-image", *words, "--engine", engine.kind,
+             "--cloop", BUILD / "src/cli/cloop", *flags], env={**os.environ, **own},
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=BUILD_SECONDS)
     return call
 
 
