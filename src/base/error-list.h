@@ -34,6 +34,8 @@ ERROR(EXECUTOR_UNAVAILABLE, "executor_unavailable", 409, 125,
 	"cloop executor test shows what is missing")
 ERROR(NOT_A_PROJECT, "not_a_project", 400, 125,
 	"name a directory with -C DIR")
+ERROR(PROJECT_UNKNOWN, "project_unknown", 404, 125,
+	"cloop project list shows those of this home")
 ERROR(EXECUTOR_UNKNOWN, "executor_unknown", 404, 125,
 	"cloop executor list shows the executors of this host")
 ERROR(NOT_AVAILABLE_YET, "not_available_yet", 409, 125,

@@ -12,6 +12,7 @@
 #include "cli/record-file.h"
 #include "executor/container/request.h"
 #include "executor/rundir/record.h"
+#include "run/audit.h"
 #include "run/dispatch.h"
 #include "run/follow.h"
 #include "run/request.h"
@@ -283,8 +284,11 @@ static int dispatch(struct session *s, struct error *err)
 		return -1;
 	d.timeout_ms = (int64_t)timeout;
 	fill_input(c, &d, &env);
-	if (context_open(cli_home(c, err), cli_config(c, err), &s->context, err) < 0)
+	const char *home = cli_home(c, err);
+	if (context_open(home, cli_config(c, err), &s->context, err) < 0) {
+		audit_refusal(home, c->dir, d.input.executor_id, err);
 		return -1;
+	}
 	int r = dispatch_run(&s->context, &d, &run, err);
 	if (run.handle[0]) {
 		auto_error struct error ignored = ERROR_INIT;

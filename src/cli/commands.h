@@ -3,6 +3,9 @@
 
 #include "cli/verb.h"
 
+extern const struct verb cmd_audit_export;
+extern const struct verb cmd_audit_list;
+extern const struct verb cmd_audit_verify;
 extern const struct verb cmd_completion;
 extern const struct verb cmd_config_check;
 extern const struct verb cmd_config_init;
@@ -19,6 +22,10 @@ extern const struct verb cmd_image_check;
 extern const struct verb cmd_image_parse;
 extern const struct verb cmd_image_resolve;
 extern const struct verb cmd_logs;
+extern const struct verb cmd_project_forget;
+extern const struct verb cmd_project_list;
+extern const struct verb cmd_project_set;
+extern const struct verb cmd_project_show;
 extern const struct verb cmd_ps;
 extern const struct verb cmd_run;
 extern const struct verb cmd_sandbox_check;

@@ -23,6 +23,13 @@ const struct verb *const verbs[] = {
 	&cmd_executor_show,
 	&cmd_executor_test,
 	&cmd_executor_reap,
+	&cmd_project_list,
+	&cmd_project_show,
+	&cmd_project_set,
+	&cmd_project_forget,
+	&cmd_audit_list,
+	&cmd_audit_verify,
+	&cmd_audit_export,
 	&cmd_config_init,
 	&cmd_config_check,
 	&cmd_config_show,
@@ -42,6 +49,8 @@ static const struct group {
 	{"sandbox", "the project's .cloop/sandbox.yaml"},
 	{"image", "image references and the operator's policy"},
 	{"executor", "where runs can happen"},
+	{"project", "what is set for a project, outside its repository"},
+	{"audit", "the hash-chained trail of what was refused and granted"},
 	{"config", "the operator's configuration"},
 };
 

@@ -43,6 +43,7 @@ struct executor_start {
 	const char *home; /* absolute; <home>/runs exists */
 	const struct container_request *request;
 	enum image_origin image_origin; /* who chose request->image */
+	const struct strv *harnesses;   /* programs that the image must carry; NULL = none */
 	/* First record of the run (architecture §6) without what the driver itself knows. */
 	const json_t *record;
 	int64_t timeout_ms; /* 0 = none; from the moment the workload runs */

@@ -238,6 +238,12 @@ int image_verdict_error(const struct image_verdict *v, enum image_origin origin,
 		"image %s is refused (rule: %s): %s", str_text(&shown), image_rule_text(v->rule),
 		v->reason);
 	error_set_remedy(err, "%s", v->remedy);
+	return image_verdict_details(v, origin, image, err);
+}
+
+int image_verdict_details(const struct image_verdict *v, enum image_origin origin,
+	struct text image, struct error *err)
+{
 	error_add_detail(err, "rule", json_string(image_rule_text(v->rule)));
 	error_add_detail(err, "image", json_from_bytes(image));
 	error_add_detail(err, "registry", json_string(v->ref.registry));

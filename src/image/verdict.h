@@ -62,6 +62,10 @@ must_check json_t *image_verdict_to_json(const struct image_verdict *v, struct t
 int image_verdict_error(const struct image_verdict *v, enum image_origin origin, struct text image,
 	struct error *err);
 
+/* Those details alone, added to an error of another text. Always -1. */
+int image_verdict_details(const struct image_verdict *v, enum image_origin origin,
+	struct text image, struct error *err);
+
 /*
  * The verdict as a step of a dispatch: 0 and *ret, or -1 with image_verdict_error(). Signatures
  * cannot be verified in this version: an image that needs one is refused, signature-required.

@@ -17,6 +17,7 @@ void decision_done(struct decision *d)
 	requirement_done(&d->need);
 	strv_done(&d->env);
 	strv_done(&d->names);
+	strv_done(&d->harnesses);
 	problems_done(&d->warnings);
 }
 
@@ -25,6 +26,19 @@ static int judge_reference(struct text t, struct error *err)
 	struct image_reference ignored;
 
 	return image_reference_parse(t, &ignored, err);
+}
+
+/* A file with a malformed image is a denial too (image-trust.md §12). */
+static int refuse_file(const struct context *c, const struct decision *d, struct error *err)
+{
+	struct text image = {d->file.refused_image, d->file.refused_image_len};
+	struct image_verdict v;
+
+	spec_result_error(&d->file, err);
+	if (!image.p)
+		return -1;
+	image_verdict(&c->config.image_policy, IMAGE_ORIGIN_PROJECT, image, &v);
+	return image_verdict_details(&v, IMAGE_ORIGIN_PROJECT, image, err);
 }
 
 /* Step 2. Where the file names no image, the executor judges its own. */
@@ -114,20 +128,27 @@ static void limit(const struct context *c, struct decision *d)
 	effective_limits(&in, &d->limits);
 }
 
+/* The provider's program first: it is the one without which nothing happens. */
+static void want_harnesses(const struct decision_input *in, struct decision *d)
+{
+	if (in->harness) {
+		d->run.harness = mem_strdup(in->harness);
+		strv_add(&d->harnesses, in->harness);
+	}
+	if (d->file.present && d->file.spec.capabilities.git)
+		strv_add(&d->harnesses, "git");
+}
+
 int decision_make(const struct context *c, const struct decision_input *in, struct decision *ret,
 	struct error *err)
 {
 	static const struct spec_checks checks = {.image = judge_reference};
 
-	*ret = (struct decision){.run = RUN_SPEC_INIT,
-		.warnings = PROBLEMS_INIT(PROBLEMS_WARNINGS_MAX),
-		.env = STRV_INIT(DECISION_ENV_MAX),
-		.names = STRV_INIT(DECISION_ENV_MAX)};
 	spec_result_init(&ret->file);
 	if (spec_load_dir(in->project, &checks, &ret->file, err) < 0)
 		return -1;
 	if (!ret->file.ok)
-		return spec_result_error(&ret->file, err);
+		return refuse_file(c, ret, err);
 	if (judge(c, ret, err) < 0)
 		return -1;
 	ret->executor = context_executor(c, in->executor_id, err);
@@ -139,6 +160,7 @@ int decision_make(const struct context *c, const struct decision_input *in, stru
 		return error_set_remedy(err, "%s", error_remedy(reason));
 	}
 	executor_capabilities(ret->executor, &ret->able);
+	want_harnesses(in, ret);
 	ret->run.workspace = RUN_WORKSPACE_BIND;
 	requirement_of(ret->file.present ? &ret->file.spec : NULL, &ret->run, &ret->need);
 	if (pass_gate(c, ret, err) < 0 ||

@@ -18,6 +18,8 @@ struct decision_input {
 	const char *executor_id; /* NULL: the default */
 	/* NAME=VALUE given by the caller; the file's `env` filters it. */
 	const struct strv *env;
+	/* Program that an image must carry for the project's provider; NULL: none. */
+	const char *harness;
 };
 
 struct decision {
@@ -27,16 +29,23 @@ struct decision {
 	struct run_spec run; /* applied */
 	struct requirement need;
 	struct effective limits;
-	struct strv env;   /* what passed the filter */
-	struct strv names; /* … and its names */
+	struct strv env;       /* what passed the filter */
+	struct strv names;     /* … and its names */
+	struct strv harnesses; /* programs that the image must carry (image-trust.md §10) */
 	struct problems warnings;
 };
+#define DECISION_INIT \
+	((struct decision){.run = RUN_SPEC_INIT, \
+		.warnings = PROBLEMS_INIT(PROBLEMS_WARNINGS_MAX), \
+		.env = STRV_INIT(DECISION_ENV_MAX), \
+		.names = STRV_INIT(DECISION_ENV_MAX), \
+		.harnesses = STRV_INIT(REQUIREMENT_HARNESSES_MAX)})
 void decision_done(struct decision *d);
 
 /*
  * Errors in the order of §9.1: sandbox_invalid_spec, sandbox_image_denied, executor_unknown,
  * host_execution_denied and sandbox_unsupported, limits_configuration, those of apply_spec(). *ret
- * is initialised here and is to be released in every case.
+ * is DECISION_INIT and is to be released in every case.
  */
 must_check int decision_make(const struct context *c, const struct decision_input *in,
 	struct decision *ret, struct error *err);

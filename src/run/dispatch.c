@@ -4,9 +4,12 @@
 
 #include "base/mem.h"
 #include "executor/container/driver/driver.h"
+#include "executor/container/driver/image-harness.h"
 #include "executor/container/driver/run-image.h"
 #include "executor/rundir/record.h"
 #include "image/provenance.h"
+#include "run/audit.h"
+#include "run/provider.h"
 #include "spec/spec-json.h"
 
 /* The executor's request with the memory behind it. */
@@ -97,6 +100,7 @@ static void prepare(const struct context *c, const struct dispatch *in, const st
 		.home = c->home.path,
 		.request = &p->request,
 		.image_origin = origin_of(c, d),
+		.harnesses = &d->harnesses,
 		.record = p->record,
 		.timeout_ms = in->timeout_ms,
 		.cancel_fd = in->cancel_fd,
@@ -108,18 +112,52 @@ static void prepare(const struct context *c, const struct dispatch *in, const st
 	};
 }
 
+/* The decision with what the store knows of the project. */
+static int decide(const struct context *c, const struct dispatch *in, struct provider *provider,
+	struct decision *d, struct error *err)
+{
+	struct decision_input input = in->input;
+
+	if (provider_load(c->home.path, input.project, provider, err) < 0)
+		return -1;
+	input.harness = provider->harness;
+	return decision_make(c, &input, d, err);
+}
+
+static int run(const struct context *c, const struct dispatch *in, struct decision *d,
+	struct dispatched *ret, struct error *err)
+{
+	AUTO(provider) provider = PROVIDER_INIT;
+	AUTO(prepared) p = {.record = NULL};
+
+	if (decide(c, in, &provider, d, err) < 0)
+		return -1;
+	prepare(c, in, d, &p);
+	p.start.ret_supervisor = &ret->supervisor;
+	if (executor_start(d->executor, &p.start, ret->handle, err) < 0)
+		return -1;
+	provider_note_run(c->home.path, &provider);
+	return 0;
+}
+
+static const char *executor_of(
+	const struct context *c, const struct dispatch *in, const struct decision *d)
+{
+	if (d->executor)
+		return d->executor->id;
+	return in->input.executor_id ? in->input.executor_id : config_default_executor(&c->config);
+}
+
 int dispatch_run(const struct context *c, const struct dispatch *in, struct dispatched *ret,
 	struct error *err)
 {
-	AUTO(decision) d;
-	AUTO(prepared) p = {.record = NULL};
+	AUTO(decision) d = DECISION_INIT;
 
 	*ret = (struct dispatched){.supervisor = -1};
-	if (decision_make(c, &in->input, &d, err) < 0)
-		return -1;
-	prepare(c, in, &d, &p);
-	p.start.ret_supervisor = &ret->supervisor;
-	return executor_start(d.executor, &p.start, ret->handle, err);
+	int r = run(c, in, &d, ret, err);
+	if (r < 0)
+		audit_refusal(c->home.path, in->input.project, executor_of(c, in, &d), err);
+	return r;
 }
 
 static json_t *argv_to_json(const struct argv_line *line)
@@ -193,19 +231,21 @@ static json_t *explain_image(
 		json_object_set_new(j, "setup_key", json_string(image->build.key));
 		json_object_set_new(j, "build_needed", json_boolean(image->build.needed));
 	}
+	json_object_set_new(j, "harness", image_harness_to_json(&image->stored, &d->harnesses));
 	return j;
 }
 
 int dispatch_explain(
 	const struct context *c, const struct dispatch *in, json_t **ret, struct error *err)
 {
-	AUTO(decision) d;
+	AUTO(provider) provider = PROVIDER_INIT;
+	AUTO(decision) d = DECISION_INIT;
 	AUTO(prepared) p = {.record = NULL};
 	AUTO(argv_line) line = ARGV_LINE_INIT;
 	AUTO(run_image) image = RUN_IMAGE_INIT;
 
 	*ret = NULL;
-	if (decision_make(c, &in->input, &d, err) < 0)
+	if (decide(c, in, &provider, &d, err) < 0)
 		return -1;
 	prepare(c, in, &d, &p);
 	*ret = explain_decision(c, &d);

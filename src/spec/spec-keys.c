@@ -16,8 +16,9 @@ static bool check_image(struct schema_bind *b, const struct schema_key *key, con
 	(void)key;
 	if (checks->image(value, &err) == 0)
 		return true;
-	schema_problem(b, PROBLEM_REFERENCE_SYNTAX, n, "malformed image reference %s: %s",
-		schema_quoted(value), error_code_text(err.code));
+	schema_problem(b, PROBLEM_REFERENCE_SYNTAX, n,
+		"malformed image reference %s (rule: reference-syntax): %s", schema_quoted(value),
+		error_code_text(err.code));
 	problems_set_remedy(b->errors, "%s", error_remedy(&err));
 	return false;
 }

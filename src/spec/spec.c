@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "base/mem.h"
 #include "spec/spec-hash.h"
 #include "spec/spec-keys.h"
 #include "yaml/reader.h"
@@ -49,6 +50,7 @@ void spec_result_init(struct spec_result *r)
 void spec_result_done(struct spec_result *r)
 {
 	spec_done(&r->spec);
+	free(r->refused_image);
 	problems_done(&r->errors);
 	problems_done(&r->warnings);
 }
@@ -75,6 +77,10 @@ static void bind(const struct tree *tree, const struct spec_checks *checks, stru
 	schema_bind_document(&b, spec_keys_schema(), &r->spec);
 	const struct node *image = tree->root ? node_find(tree->root, "image") : NULL;
 	r->image_at = image ? image->at : POSITION_NONE;
+	if (!image || !problems_has(&r->errors, PROBLEM_REFERENCE_SYNTAX))
+		return;
+	r->refused_image = mem_strndup(image->text.p, image->text.len);
+	r->refused_image_len = image->text.len;
 }
 
 void spec_parse(struct text bytes, const struct spec_checks *checks, struct spec_result *ret)

@@ -63,6 +63,8 @@ struct spec_result {
 	bool present;
 	struct sandbox_spec spec;
 	struct position image_at;           /* of the value of `image`, for who judges it further */
+	char *refused_image;                /* as written, when `image` is malformed; else NULL */
+	size_t refused_image_len;           /* it may hold NUL */
 	char sha256[SHA256_HEX_SIZE];       /* "" = null */
 	char setup_sha256[SHA256_HEX_SIZE]; /* "" = null */
 	struct problems errors;             /* in file order; at most 101 records */

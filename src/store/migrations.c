@@ -14,7 +14,7 @@ const char *const migrations[] = {
 	/* 2: the audit trail (store/audit.h). seq never comes back, not even after a deletion. */
 	"CREATE TABLE audit ("
 	"seq INTEGER PRIMARY KEY AUTOINCREMENT, "
-	"at TEXT NOT NULL, "
+	"time TEXT NOT NULL, "
 	"action TEXT NOT NULL, "
 	"entity TEXT NOT NULL, "
 	"actor TEXT NOT NULL, "

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "executor/container/driver/derived-image.h"
+#include "executor/container/driver/image-harness.h"
 #include "executor/rundir/record.h"
 #include "image/outcome.h"
 
@@ -41,6 +42,8 @@ int run_image_settle(const struct run_image_question *q, struct run_image *ret, 
 	if (image_store_look_up(&answers, q->verdict->run_as, &ret->stored, err) < 0)
 		return -1;
 	settle_pin(q, ret);
+	if (image_harness_pass(&ret->stored, q->start->harnesses, err) < 0)
+		return -1;
 	memcpy(ret->run, ret->stored.identity.run, sizeof(ret->run));
 	memcpy(ret->id, ret->stored.identity.id, sizeof(ret->id));
 	return derived_image_settle(q, &answers, ret, err);

@@ -1,0 +1,222 @@
+/* cloop project list, show, set, forget (config.md §4). */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "executor/rundir/home.h"
+#include "store/project.h"
+#include "sys/file.h"
+
+/* The resolved path of -C. */
+static char *project_path(const struct cli *c, struct error *err)
+{
+	auto_free char *path = file_resolve(c->dir);
+	struct stat st;
+
+	if (!path || stat(path, &st) < 0 || !S_ISDIR(st.st_mode)) {
+		error_set(err, ERROR_NOT_A_PROJECT, "%s is no directory", quoted_string(c->dir));
+		return NULL;
+	}
+	return TAKE_PTR(path);
+}
+
+/* The same, but a directory that is gone is named as it was. */
+static char *project_path_gone(const struct cli *c, struct error *err)
+{
+	char *path = file_resolve(c->dir);
+
+	if (path)
+		return path;
+	if (c->dir[0] == '/')
+		return mem_strdup(c->dir);
+	auto_free char *here = file_resolve(".");
+	if (!here) {
+		error_set(err, ERROR_NOT_A_PROJECT, "the current directory cannot be resolved");
+		return NULL;
+	}
+	return mem_printf("%s/%s", here, c->dir);
+}
+
+/* 0, or 1 = this home has no store yet, and `make` is not set. */
+static int open_store(struct cli *c, bool make, struct store **ret, struct error *err)
+{
+	AUTO(home) home = HOME_INIT;
+	const char *path = cli_home(c, err);
+
+	if (!path || home_open(path, &home, err) < 0)
+		return -1;
+	return make ? store_open(home.path, ret, err) : store_open_existing(home.path, ret, err);
+}
+
+static json_t *describe(const struct store_project *p, bool known)
+{
+	return json_pack("{s:o, s:b, s:s, s:o}", "project", json_from_bytes(p->path), "known",
+		known, "provider", store_provider_text(p->provider), "first_seen",
+		known ? json_from_bytes(p->first_seen) : json_null());
+}
+
+static void add(void *list, const struct store_project *p)
+{
+	json_array_append_new(list, describe(p, true));
+}
+
+static void print(const json_t *p)
+{
+	auto_free char *path = cli_plain(json_get_string(p, "project"));
+	const char *seen = json_get_string(p, "first_seen");
+
+	printf("%-12s %-20s %s\n", json_get_string(p, "provider"), seen ? seen : "-", path);
+}
+
+static void print_title(void)
+{
+	printf("%-12s %-20s %s\n", "PROVIDER", "FIRST SEEN", "PROJECT");
+}
+
+static int run_list(struct cli *c, struct error *err)
+{
+	AUTO_PTR(store) store = NULL;
+	auto_json *list = json_array();
+	size_t i;
+	json_t *p;
+
+	int r = open_store(c, false, &store, err);
+	if (r < 0 || (r == 0 && store_project_list(store, add, list, err) < 0))
+		return -1;
+	if (c->json) {
+		cli_print_json(json_pack("{s:O}", "projects", list));
+		return CLI_OK;
+	}
+	print_title();
+	json_array_foreach(list, i, p) print(p);
+	return CLI_OK;
+}
+
+static int run_show(struct cli *c, struct error *err)
+{
+	AUTO_PTR(store) store = NULL;
+	auto_json *found = json_array();
+
+	auto_free char *path = project_path_gone(c, err);
+	int r = path ? open_store(c, false, &store, err) : -1;
+	if (r < 0 || (r == 0 && store_project_show(store, path, add, found, err) < 0))
+		return -1;
+	if (json_array_size(found) == 0) {
+		struct store_project unknown = {.path = text_of(path)};
+		json_array_append_new(found, describe(&unknown, false));
+	}
+	if (c->json) {
+		cli_print_json(json_incref(json_array_get(found, 0)));
+		return CLI_OK;
+	}
+	print_title();
+	print(json_array_get(found, 0));
+	return CLI_OK;
+}
+
+/* What can be set, and to what. */
+static int read_setting(const struct cli *c, enum store_provider *ret, struct error *err)
+{
+	const char *key = cli_arg(c, 0), *value = cli_arg(c, 1);
+
+	if (strcmp(key, "provider") != 0)
+		return cli_usage(c, err, "%s cannot be set; provider can", quoted_string(key));
+	int provider = store_provider_from_text(text_of(value));
+	if (provider < 0)
+		return cli_usage(c, err, "provider is claudecode, copilot or none, not %s",
+			quoted_string(value));
+	*ret = (enum store_provider)provider;
+	return 0;
+}
+
+static int run_set(struct cli *c, struct error *err)
+{
+	AUTO_PTR(store) store = NULL;
+	enum store_provider provider;
+
+	if (read_setting(c, &provider, err) < 0)
+		return -1;
+	auto_free char *path = project_path(c, err);
+	if (!path || open_store(c, true, &store, err) < 0 ||
+		store_project_set_provider(store, path, provider, err) < 0)
+		return -1;
+	if (c->json)
+		return run_show(c, err);
+	auto_free char *shown = cli_plain(path);
+	printf("the provider of %s is %s\n", shown, store_provider_text(provider));
+	return CLI_OK;
+}
+
+static int run_forget(struct cli *c, struct error *err)
+{
+	AUTO_PTR(store) store = NULL;
+
+	auto_free char *path = project_path_gone(c, err);
+	int r = path ? open_store(c, false, &store, err) : -1;
+	if (r == 0)
+		r = store_project_forget(store, path, err);
+	if (r < 0)
+		return -1;
+	if (r > 0)
+		return error_set(err, ERROR_PROJECT_UNKNOWN, "%s is not known to this home",
+			quoted_string(path));
+	if (c->json)
+		cli_print_json(
+			json_pack("{s:o, s:b}", "project", json_from_string(path), "forgotten", 1));
+	else
+		printf("forgotten: %s\n", quoted_string(path));
+	return CLI_OK;
+}
+
+enum { FLAGS = VERB_JSON | VERB_DIR | VERB_HOME };
+
+const struct verb cmd_project_list = {
+	.group = "project",
+	.name = "list",
+	.summary = "list the projects that this home knows",
+	.flags = VERB_JSON | VERB_HOME,
+	.help = "A project is a directory; it is known from its first run on, or from project set.",
+	.run = run_list,
+};
+
+const struct verb cmd_project_show = {
+	.group = "project",
+	.name = "show",
+	.summary = "show what is set for a project",
+	.flags = FLAGS,
+	.help = "Shows the project of the current directory, or of -C. One that is not known has "
+		"no "
+		"provider.",
+	.run = run_show,
+};
+
+const struct verb cmd_project_set = {
+	.group = "project",
+	.name = "set",
+	.summary = "set something for a project",
+	.args = "KEY VALUE",
+	.min_args = 2,
+	.max_args = 2,
+	.flags = FLAGS,
+	.help = "Sets what is not the repository's to say. The one key is provider: claudecode, "
+		"copilot or none. An image that lists what it carries (label org.cloop.harnesses) "
+		"must carry the provider's program: claude for claudecode, copilot for copilot. A "
+		"directory that is moved is another project.\n"
+		"  cloop project set provider claudecode",
+	.run = run_set,
+};
+
+const struct verb cmd_project_forget = {
+	.group = "project",
+	.name = "forget",
+	.summary = "drop what is set for a project",
+	.flags = FLAGS,
+	.help = "Drops the rows of a project in this home, never a file. The directory may be "
+		"gone: "
+		"name it with -C as project list shows it.",
+	.run = run_forget,
+};

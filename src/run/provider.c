@@ -1,0 +1,49 @@
+#include "run/provider.h"
+
+#include <assert.h>
+
+#include "store/project.h"
+#include "sys/file.h"
+#include "sys/log.h"
+
+static const char *const programs[] = {
+	[STORE_PROVIDER_NONE] = NULL,
+	[STORE_PROVIDER_CLAUDECODE] = "claude",
+	[STORE_PROVIDER_COPILOT] = "copilot",
+};
+static_assert(ARRAY_SIZE(programs) == STORE_PROVIDER_COUNT, "a program for every provider");
+
+void provider_done(struct provider *p)
+{
+	free(p->project);
+}
+
+int provider_load(const char *home, const char *dir, struct provider *ret, struct error *err)
+{
+	AUTO_PTR(store) store = NULL;
+	enum store_provider provider;
+
+	ret->project = file_resolve(dir);
+	if (!ret->project)
+		return 0;
+	int r = store_open_existing(home, &store, err);
+	if (r != 0)
+		return r < 0 ? -1 : 0;
+	r = store_project_provider(store, ret->project, &provider, err);
+	if (r < 0)
+		return -1;
+	ret->known = r == 0;
+	ret->harness = programs[provider];
+	return 0;
+}
+
+void provider_note_run(const char *home, const struct provider *p)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO_PTR(store) store = NULL;
+
+	if (p->known || !p->project)
+		return;
+	if (store_open(home, &store, &err) < 0 || store_project_note(store, p->project, &err) < 0)
+		log_warning("the project could not be noted: %s", err.message);
+}

@@ -1,0 +1,21 @@
+/* The provider of a project: what the home's store knows of it (config.md §4). */
+#pragma once
+
+#include "base/error.h"
+
+struct provider {
+	char *project; /* resolved path; NULL when the directory cannot be resolved */
+	bool known;
+	const char *harness; /* program of its agent (claude, copilot); NULL: none */
+};
+#define PROVIDER_INIT ((struct provider){NULL, false, NULL})
+void provider_done(struct provider *p);
+
+/*
+ * Looks the project of a directory up. A home without a store knows none, and none is made. Errors
+ * are those of store_open(): who cannot tell what an image must carry does not run it.
+ */
+must_check int provider_load(
+	const char *home, const char *dir, struct provider *ret, struct error *err);
+/* After a run has started: a project that was not known is now. A failure is only a warning. */
+void provider_note_run(const char *home, const struct provider *p);
