@@ -1,0 +1,172 @@
+#include "image/cosign-logins.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/json-secret.h"
+#include "base/mem.h"
+#include "sys/env.h"
+#include "sys/file.h"
+#include "sys/log.h"
+
+#define PREFIX "cloop-cosign-"
+
+enum { STALE_SECONDS = 600 };
+
+void cosign_logins_done(struct cosign_logins *l)
+{
+	auto_error struct error ignored = ERROR_INIT;
+
+	if (l->path && file_remove_tree_at(l->parent, strrchr(l->path, '/') + 1, &ignored) < 0)
+		log_warning("%s", ignored.message);
+	free(TAKE_PTR(l->path));
+	cleanup_fd(&l->parent);
+	l->parent = -1;
+}
+
+/* ---- The file ---- */
+
+struct secret {
+	char *p;
+	size_t len;
+};
+
+static void secret_done(struct secret *s)
+{
+	if (s->p)
+		explicit_bzero(s->p, s->len);
+	free(s->p);
+}
+
+/* base64 of USER:PASSWORD, as `docker login` writes it. */
+static void encode(const struct auth_login *l, struct secret *ret)
+{
+	const char *password = l->password ? l->password : "";
+	size_t user = strlen(l->user), n = user + 1 + strlen(password);
+	AUTO(secret) plain = {.p = mem_alloc(n + 1), .len = n};
+
+	memcpy(plain.p, l->user, user);
+	plain.p[user] = ':';
+	memcpy(plain.p + user + 1, password, n - user - 1);
+	ret->len = 4 * ((n + 2) / 3);
+	ret->p = mem_alloc(ret->len + 1);
+	EVP_EncodeBlock((unsigned char *)ret->p, (const unsigned char *)plain.p, (int)n);
+}
+
+/* Under which key cosign looks for a registry's login. */
+static const char *key_of(const struct image_reference *r)
+{
+	return strcmp(r->registry, "docker.io") == 0 ? "https://index.docker.io/v1/" : r->registry;
+}
+
+/* The content of config.json. */
+static void compose(const struct image_reference *r, const struct auth_login *l, struct secret *ret)
+{
+	AUTO(secret) auth = {.p = NULL};
+	auto_json_secret *config = json_pack("{s:{}}", "auths");
+
+	if (l->key) {
+		encode(l, &auth);
+		json_t *entry = json_pack("{s:s}", "auth", auth.p);
+		if (l->identity_token)
+			json_object_set_new(entry, "identitytoken", json_string(l->identity_token));
+		json_object_set_new(json_object_get(config, "auths"), key_of(r), entry);
+	}
+	ret->len = json_dumpb(config, NULL, 0, JSON_COMPACT);
+	ret->p = mem_alloc(ret->len + 1);
+	json_dumpb(config, ret->p, ret->len, JSON_COMPACT);
+}
+
+static int write_file(int dir, const struct secret *content, struct error *err)
+{
+	auto_fd int fd = openat(
+		dir, "config.json", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd < 0)
+		return error_set_errno(
+			err, ERROR_IO, errno, "cannot make the login file for cosign");
+	return file_write_all(fd, content->p, content->len, err);
+}
+
+/* ---- The directory ---- */
+
+static bool is_stale(int dir, const char *name)
+{
+	struct stat st;
+
+	return strncmp(name, PREFIX, strlen(PREFIX)) == 0 &&
+	       fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
+	       st.st_uid == geteuid() && st.st_mtime + STALE_SECONDS < time(NULL);
+}
+
+/* What killed processes left. */
+static void sweep(int parent)
+{
+	auto_fd int copy = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	const struct dirent *entry;
+
+	if (!dir)
+		return;
+	copy = -1;
+	while ((entry = readdir(dir))) {
+		auto_error struct error why = ERROR_INIT;
+		if (is_stale(parent, entry->d_name) &&
+			file_remove_tree_at(parent, entry->d_name, &why) < 0)
+			log_warning("%s", why.message);
+	}
+	closedir(dir);
+}
+
+/* A directory in memory that we may write to, or -1. */
+static int open_parent(const char *path)
+{
+	auto_fd int fd = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	bool usable =
+		fd >= 0 && file_on_tmpfs(fd) == 1 && faccessat(fd, ".", W_OK, AT_EACCESS) == 0;
+
+	return usable ? TAKE_FD(fd) : -1;
+}
+
+static int make_dir(struct cosign_logins *ret, struct error *err)
+{
+	const char *parents[] = {"/dev/shm", env_get("XDG_RUNTIME_DIR"), "/run"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(parents); i++) {
+		auto_fd int parent = open_parent(parents[i]);
+		if (parent < 0)
+			continue;
+		sweep(parent);
+		auto_free char *path = mem_printf("%s/" PREFIX "XXXXXX", parents[i]);
+		if (!mkdtemp(path))
+			continue;
+		ret->path = TAKE_PTR(path);
+		ret->parent = TAKE_FD(parent);
+		return 0;
+	}
+	error_set(err, ERROR_IO, "no directory in memory for the login that cosign gets");
+	return error_set_remedy(err, "make /dev/shm a writable tmpfs");
+}
+
+int cosign_logins_make(
+	const struct image_reference *r, struct cosign_logins *ret, struct error *err)
+{
+	AUTO(login_found) found = {.file = NULL};
+	AUTO(cosign_logins) made = COSIGN_LOGINS_INIT;
+	AUTO(secret) content = {.p = NULL};
+
+	if (logins_find(r, &found, err) < 0 || make_dir(&made, err) < 0)
+		return -1;
+	auto_fd int dir = open(made.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	compose(r, &found.login, &content);
+	if (write_file(dir, &content, err) < 0)
+		return -1;
+	*ret = made;
+	made = COSIGN_LOGINS_INIT;
+	return 0;
+}
