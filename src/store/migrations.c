@@ -22,5 +22,15 @@ const char *const migrations[] = {
 	"previous TEXT NOT NULL, "
 	"hash TEXT NOT NULL UNIQUE"
 	") STRICT;",
+
+	/* 3: signatures that were verified (store/verified.h); a higher number is younger. */
+	"CREATE TABLE verified ("
+	"number INTEGER PRIMARY KEY AUTOINCREMENT, "
+	"fingerprint TEXT NOT NULL, "
+	"reference TEXT NOT NULL, "
+	"boot_id TEXT NOT NULL, "
+	"boottime_ms INTEGER NOT NULL, "
+	"UNIQUE (fingerprint, reference)"
+	") STRICT;",
 };
 const size_t migrations_count = ARRAY_SIZE(migrations);
