@@ -5,6 +5,7 @@
  */
 #include "image/identity.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,14 +181,30 @@ static int run_by_id(struct image_identity *ret)
 	return IMAGE_NO_DIGEST;
 }
 
+/* The digest is one of `candidates`. */
+static void pin(struct image_identity *i, const char *digest)
+{
+	struct image_reference pinned = i->ref;
+
+	memcpy(i->digest, digest, strlen(digest) + 1);
+	memcpy(pinned.digest, i->digest, sizeof(pinned.digest));
+	image_reference_canonical(&pinned, i->run);
+	memcpy(i->image, i->run, sizeof(i->image));
+}
+
+void image_identity_settle(struct image_identity *i, const char *digest)
+{
+	char settled[IMAGE_DIGEST_MAX + 1];
+
+	assert(i->reproducible && strlen(digest) <= IMAGE_DIGEST_MAX);
+	memcpy(settled, digest, strlen(digest) + 1);
+	pin(i, settled);
+	i->n_candidates = 0;
+}
+
 static int run_by_digest(struct image_identity *ret)
 {
-	struct image_reference pinned = ret->ref;
-
-	memcpy(ret->digest, ret->candidates[0], sizeof(ret->digest));
-	memcpy(pinned.digest, ret->digest, sizeof(pinned.digest));
-	image_reference_canonical(&pinned, ret->run);
-	memcpy(ret->image, ret->run, sizeof(ret->image));
+	pin(ret, ret->candidates[0]);
 	ret->reproducible = true;
 	if (ret->n_candidates == 1)
 		ret->n_candidates = 0;

@@ -40,3 +40,8 @@ enum { IMAGE_NO_DIGEST = 1 };
  */
 must_check int image_identity_choose(enum image_store store, const struct image_reference *asked,
 	const json_t *inspect, struct image_identity *ret, struct error *err);
+/*
+ * Of several candidates this one runs: run, image and digest follow it, and there are no others any
+ * more. The identity is pinned, the digest one of its own.
+ */
+void image_identity_settle(struct image_identity *i, const char *digest);

@@ -258,14 +258,15 @@ int image_verdict_pass(const struct image_policy *p, enum image_origin origin, s
 	struct image_verdict *ret, struct error *err)
 {
 	image_verdict(p, origin, image, ret);
-	if (ret->allowed && !ret->needs_signature)
-		return 0;
-	if (ret->allowed) {
-		refuse(ret, IMAGE_RULE_SIGNATURE_REQUIRED,
-			"sandbox.image_policy.require_signature is set, and this version cannot "
-			"verify signatures");
-		remedy(ret, "use a version that can, or let the operator set require_signature: "
-			    "false");
-	}
-	return image_verdict_error(ret, origin, image, err);
+	return ret->allowed ? 0 : image_verdict_error(ret, origin, image, err);
+}
+
+void image_verdict_refuse(struct image_verdict *v, enum image_rule rule, const char *detail,
+	const char *reason, const char *fix)
+{
+	v->allowed = false;
+	v->run_as[0] = '\0';
+	v->detail = detail;
+	refuse(v, rule, "%s", reason);
+	remedy(v, "%s", fix);
 }

@@ -67,8 +67,14 @@ int image_verdict_details(const struct image_verdict *v, enum image_origin origi
 	struct text image, struct error *err);
 
 /*
- * The verdict as a step of a dispatch: 0 and *ret, or -1 with image_verdict_error(). Signatures
- * cannot be verified in this version: an image that needs one is refused, signature-required.
+ * The verdict as a step of a dispatch: 0 and *ret, or -1 with image_verdict_error(). What is still
+ * to be shown of an image that is allowed (a digest, a signature) is the executor's to see to.
  */
 must_check int image_verdict_pass(const struct image_policy *p, enum image_origin origin,
 	struct text image, struct image_verdict *ret, struct error *err);
+/*
+ * Makes a refusal of a verdict that allowed, by a rule that follows it (§3.4); detail is borrowed,
+ * "" = none. image_verdict_error() tells it.
+ */
+void image_verdict_refuse(struct image_verdict *v, enum image_rule rule, const char *detail,
+	const char *reason, const char *fix);

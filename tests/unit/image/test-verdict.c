@@ -156,19 +156,25 @@ static void test_words(void **unused)
 	}
 }
 
-/* A signature that nobody can verify here is not taken for verified. */
+/* What is allowed may still be refused by what its digest turns out to be. */
 static void test_signature_refused(void **unused)
 {
 	auto_error struct error err = ERROR_INIT;
 	struct image_policy p = {.require_signature = true};
 	struct image_verdict v;
+	struct text image = TEXT("ghcr.io/a" D);
 
 	(void)unused;
-	image_verdict(&p, IMAGE_ORIGIN_PROJECT, TEXT("ghcr.io/a" D), &v);
+	assert_int_equal(image_verdict_pass(&p, IMAGE_ORIGIN_PROJECT, image, &v, &err), 0);
 	assert_true(v.allowed && v.needs_signature && !v.needs_pin);
-	assert_int_equal(
-		image_verdict_pass(&p, IMAGE_ORIGIN_PROJECT, TEXT("ghcr.io/a" D), &v, &err), -1);
+	image_verdict_refuse(&v, IMAGE_RULE_SIGNATURE_REQUIRED, "timeout", "why", "what to do");
+	assert_true(!v.allowed && !v.run_as[0]);
+	assert_int_equal(image_verdict_error(&v, IMAGE_ORIGIN_PROJECT, image, &err), -1);
 	assert_string_equal(json_get_string(err.details, "rule"), "signature-required");
+	assert_string_equal(json_get_string(err.details, "detail"), "timeout");
+	assert_string_equal(json_get_string(err.details, "registry"), "ghcr.io");
+	assert_non_null(strstr(err.message, "(rule: signature-required): why"));
+	assert_string_equal(error_remedy(&err), "what to do");
 }
 
 /* ---- No system call but for memory ---- */

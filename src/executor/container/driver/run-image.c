@@ -6,28 +6,23 @@
 #include "base/json.h"
 #include "executor/container/driver/derived-image.h"
 #include "executor/container/driver/image-harness.h"
+#include "executor/container/driver/image-signature.h"
 #include "executor/rundir/record.h"
-#include "image/outcome.h"
 
 void run_image_done(struct run_image *i)
 {
 	stored_image_done(&i->stored);
 }
 
-/* What was pinned is what was judged; signatures were refused by the verdict. */
-static void settle_pin(const struct run_image_question *q, struct run_image *ret)
+/* What was pinned is what was judged. */
+static void check_pin(const struct run_image_question *q, const struct run_image *i)
 {
-	const struct image_identity *i = &ret->stored.identity;
-	enum pin_result result = i->reproducible ? PIN_PINNED : PIN_NO_DIGEST;
-	enum image_origin origin = q->start->image_origin;
-	struct pin_outcome outcome = pin_outcome_of(q->driver->policy, origin, result);
 	struct image_verdict again;
 
-	assert(outcome.action != PIN_REFUSE && !outcome.verify);
-	ret->not_pinned = outcome.warn;
-	if (!i->reproducible)
+	if (!i->stored.identity.reproducible)
 		return;
-	image_verdict(q->driver->policy, origin, text_of(i->run), &again);
+	image_verdict(
+		q->driver->policy, q->start->image_origin, text_of(i->stored.identity.run), &again);
 	assert(again.allowed);
 }
 
@@ -41,7 +36,9 @@ int run_image_settle(const struct run_image_question *q, struct run_image *ret, 
 
 	if (image_store_look_up(&answers, q->verdict->run_as, &ret->stored, err) < 0)
 		return -1;
-	settle_pin(q, ret);
+	if (image_signature_settle(q, ret, err) < 0)
+		return -1;
+	check_pin(q, ret);
 	if (image_harness_pass(&ret->stored, q->start->harnesses, err) < 0)
 		return -1;
 	memcpy(ret->run, ret->stored.identity.run, sizeof(ret->run));

@@ -1,0 +1,363 @@
+"""Signatures (image-trust.md §8, §14.9) with a script in cosign's place, which records what it is
+called with and behaves as told. The real program: scripts/check-cosign."""
+import json
+import os
+import pathlib
+import signal
+import sqlite3
+import time
+
+import pytest
+
+from engines import IMAGE, PATH
+from local_registry import LocalRegistry
+
+SCRIPT = r"""#!/usr/bin/python3
+import json, os, signal, subprocess, sys, time
+place = {place!r}
+login = os.path.join(os.environ.get("DOCKER_CONFIG", "/nonexistent"), "config.json")
+call = {{"argv": sys.argv, "env": dict(os.environ), "pid": os.getpid(), "pgid": os.getpgid(0),
+         "cwd": os.getcwd(), "stdin": os.readlink("/proc/self/fd/0"),
+         "one_pipe": os.fstat(1).st_ino == os.fstat(2).st_ino,
+         "fds": sorted(os.listdir("/proc/self/fd"))[:4],
+         "home_mode": os.stat(os.environ["HOME"]).st_mode & 0o777,
+         "login_mode": os.stat(os.path.dirname(login)).st_mode & 0o777,
+         "login": json.load(open(login))}}
+with open(place + "/calls", "a") as f:
+    f.write(json.dumps(call) + "\n")
+exec(open(place + "/told").read())
+"""
+FAIL = "sys.stderr.write('Error: no signatures found\\n'); sys.exit(1)"
+STUBBORN = """
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+child = subprocess.Popen([sys.executable, "-c", code])
+open(place + "/child", "w").write(str(child.pid))
+"""
+
+
+class FakeCosign:
+    """A directory for PATH with a program cosign."""
+
+    def __init__(self, stage):
+        self.place = stage.dir / "fake"
+        self.place.mkdir()
+        self.place.chmod(0o777)
+        self.program = self.place / "cosign"
+        self.program.write_text(SCRIPT.format(place=str(self.place)))
+        self.program.chmod(0o755)
+        self.env = {"PATH": f"{self.place}:{PATH}"}
+        self.tell("sys.exit(0)")
+
+    def tell(self, code):
+        (self.place / "told").write_text(code)
+
+    def calls(self):
+        """What it was called with since the last time; questions for its version apart."""
+        file = self.place / "calls"
+        lines = file.read_text().splitlines() if file.exists() else []
+        file.unlink(missing_ok=True)
+        return [c for c in map(json.loads, lines) if c["argv"][1:] != ["version"]]
+
+
+@pytest.fixture(scope="module")
+def image(engine, tmp_path_factory):
+    """An image of the store that has a digest there: on docker only a registry gives it one."""
+    if engine.kind == "podman":
+        name = "ghcr.io/acme/signed:1"
+        engine.call("tag", IMAGE, name)
+        yield name
+        engine.call("rmi", name)
+        return
+    with LocalRegistry(tmp_path_factory.mktemp("registry") / "r") as registry:
+        name = f"{registry.host}/acme/signed:1"
+        engine.call("tag", IMAGE, name)
+        engine.call("push", name)
+        yield name
+        engine.call("rmi", name)
+
+
+class Signed:
+    """A stage whose project names an image that has to be signed."""
+
+    def __init__(self, stage, image):
+        self.stage, self.image = stage, image
+        self.cosign = FakeCosign(stage)
+        self.key = stage.dir / "a.pub"
+        self.key.write_text("a key\n")
+        stage.engine.own(self.key) if os.geteuid() == 0 and stage.engine.key == "R" else None
+        self.policy()
+        stage.spec({"image": image})
+
+    def policy(self, **keys):
+        base = {"require_signature": True, "cosign_public_keys": [str(self.key)]}
+        self.stage.config({"sandbox": {"image_policy": {**base, **keys}}})
+
+    def passes(self, env=None):
+        r = self.stage.run("/bin/true", env={**self.cosign.env, **(env or {})})
+        assert r.rc == 0, r
+        return r
+
+    def refused(self, detail, rule="signature-required", env=None, **more):
+        r = self.stage.refused("/bin/true", code="sandbox_image_denied",
+                               env={**self.cosign.env, **(env or {})}, **more)
+        assert f"(rule: {rule})" in r.err.decode()
+        a = self.stage.answer("sandbox", "explain", "-C", self.stage.project, status=1,
+                              env={**self.cosign.env, **(env or {})})
+        assert (a["code"], a["rule"], a.get("detail")) == ("sandbox_image_denied", rule, detail), a
+        assert (a["image"], a["origin"]) == (self.image, "project")
+        return r, a
+
+
+@pytest.fixture
+def signed(stage, image):
+    yield Signed(stage, image)
+    assert not list(pathlib.Path("/dev/shm").glob("cloop-cosign-*"))
+
+
+def gone(pid):
+    stat = pathlib.Path(f"/proc/{pid}/stat")
+    try:
+        return stat.read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def test_verified_digest_runs(signed):
+    r = signed.passes(env={"COSIGN_EXPERIMENTAL": "1", "COSIGN_REPOSITORY": "evil.example/x",
+                           "SIGSTORE_REKOR_PUBLIC_KEY": "/r", "SIGSTORE_NO_CACHE": "true",
+                           "HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "127.0.0.1",
+                           "SSL_CERT_FILE": "/c", "SSL_CERT_DIR": "/d", "AWS_SECRET": "x",
+                           "DOCKER_CONFIG": "/nonexistent", "LD_PRELOAD": ""})
+    digest = r.record["image_digest"]
+    name = signed.image.rsplit(":", 1)[0]
+    assert r.record["image"] == f"{name}@{digest}" and r.record["reproducible"]
+    [call] = signed.cosign.calls()
+    assert call["argv"][1:] == ["verify", "--key", str(signed.key), "--output", "text", "--",
+                                f"{name}@{digest}"]
+    home = signed.stage.home.resolve()
+    login = call["env"].pop("DOCKER_CONFIG")
+    assert call["env"].pop("PATH").split(":")[0] == str(signed.cosign.place)
+    call["env"].pop("LC_CTYPE", None)  # Python's own
+    assert call["env"] == {
+        "LANG": "C", "HOME": f"{home}/cosign", "HTTPS_PROXY": "http://127.0.0.1:9",
+        "NO_PROXY": "127.0.0.1", "SSL_CERT_FILE": "/c", "SSL_CERT_DIR": "/d",
+        "SIGSTORE_REKOR_PUBLIC_KEY": "/r", "SIGSTORE_NO_CACHE": "true"}
+    assert (call["home_mode"], call["login_mode"]) == (0o700, 0o700)
+    assert login.startswith("/dev/shm/") and not os.path.exists(login)
+    assert call["login"] == {"auths": {}}
+    assert (call["stdin"], call["pgid"], call["one_pipe"]) == ("/dev/null", call["pid"], True)
+    assert not list((signed.stage.home / "locks").glob("verify-*"))
+
+
+def test_order_of_attempts(signed):
+    """Keys, then identities, each once; the first success ends it."""
+    other = signed.stage.dir / "b.pub"
+    other.write_text("another\n")
+    issuer, subject = "https://issuer.example", "^https://github\\.com/acme/.+$"
+    signed.policy(cosign_public_keys=[str(other), str(signed.key), str(other)],
+                  cosign_identities=[{"issuer": issuer, "subject_regexp": subject}],
+                  cosign_ignore_tlog=True)
+    signed.cosign.tell("sys.exit('--key' in sys.argv)")
+    signed.passes()
+    words = [c["argv"][2:-4] for c in signed.cosign.calls()]
+    flag = "--insecure-ignore-tlog"
+    assert words == [["--key", str(other), flag], ["--key", str(signed.key), flag],
+                     ["--certificate-oidc-issuer", issuer, "--certificate-identity-regexp",
+                      subject]]
+    signed.policy(cosign_public_keys=[str(signed.key), str(other)])
+    signed.cosign.tell("sys.exit(0)")
+    signed.passes()
+    assert len(signed.cosign.calls()) == 1
+
+
+def test_login_is_the_only_one(signed):
+    """And no credential helper is run, by cosign neither."""
+    host = signed.image.split("/")[0]
+    config = signed.stage.dir / "docker"
+    config.mkdir()
+    (config / "config.json").write_text(json.dumps({
+        "credsStore": "canary", "credHelpers": {host: "canary"},
+        "auths": {host: {"auth": "dXNlcjpzZWNyZXQtd29yZA=="},
+                  "other.example": {"auth": "bzpv"}}}))
+    for name in ("canary", "secretservice", "pass"):
+        canary = signed.cosign.place / f"docker-credential-{name}"
+        canary.write_text(f"#!/bin/sh\n: >{signed.cosign.place}/canary\n")
+        canary.chmod(0o755)
+    signed.cosign.tell(FAIL)
+    r, _ = signed.refused("verification_failed", env={"DOCKER_CONFIG": str(config)})
+    call = signed.cosign.calls()[0]
+    assert call["login"] == {"auths": {host: {"auth": "dXNlcjpzZWNyZXQtd29yZA=="}}}
+    assert not (signed.cosign.place / "canary").exists()
+    assert b"secret" not in r.err and "secret" not in json.dumps(r.record)
+    (config / "config.json").write_text("{")
+    broken = signed.stage.run("/bin/true", env={**signed.cosign.env,
+                                                "DOCKER_CONFIG": str(config)})
+    assert broken.record["code"] == "auth_file_broken" and not signed.cosign.calls()
+
+
+def test_missing(signed):
+    relative = signed.stage.dir / "cosign"  # "." would be this, and a directory is no program
+    relative.mkdir()
+    for path in (f"/nonexistent:{PATH}", f"{signed.stage.dir}:{PATH}", f".::fake:{PATH}"):
+        _, a = signed.refused("cosign_missing", env={"PATH": path})
+        assert "https://docs.sigstore.dev" in a["remediation"]
+    signed.cosign.program.chmod(0o644)
+    signed.refused("cosign_missing")
+    assert not signed.cosign.calls()
+
+
+def test_junk(signed):
+    """Its last line is quoted, and does nothing to who reads it; a failure is not kept."""
+    signed.cosign.tell(r"""
+sys.stdout.buffer.write(b'first\n\x1b]0;title\x07 \xff \xc2\x9b31m caf\xc3\xa9 ' + b'x' * 700)
+sys.stdout.buffer.write(b'\n \r\n\n')
+sys.exit(1)""")
+    r, a = signed.refused("verification_failed")
+    shown = r"\x1b]0;title\x07 \xff \xc2\x9b31m café xx"
+    assert shown in a["error"] and shown in r.err.decode() and "first" not in a["error"]
+    assert a["attempts"][0]["output"].startswith(shown)
+    assert len(a["attempts"][0]["output"].encode()) <= 500
+    for text in (r.err, json.dumps(r.record, ensure_ascii=False).encode()):
+        assert not set(text) & set(range(0x20)) - {0x0a} and 0x7f not in text
+    assert len(signed.cosign.calls()) == 2
+    signed.cosign.tell("sys.exit(0)")
+    signed.passes()
+    assert len(signed.cosign.calls()) == 1
+
+
+def test_old_version_is_named(signed):
+    signed.cosign.tell(
+        "print('GitVersion:    v2.4.1') if sys.argv[1] == 'version' else sys.exit(1)")
+    _, a = signed.refused("verification_failed")
+    assert "v2.4.1" in a["remediation"]
+    signed.cosign.tell(
+        "print('GitVersion:    v3.1.3') if sys.argv[1] == 'version' else sys.exit(1)")
+    _, a = signed.refused("verification_failed")
+    assert "3.1.3" not in a["remediation"]
+
+
+def test_endless_output(signed):
+    signed.cosign.tell("""
+chunk = b'y' * (1 << 20)
+for i in range(1024):
+    os.write(1 + i % 2, chunk)
+""")
+    signed.passes()
+
+
+def test_deadline(signed):
+    """A program and its child that ignore SIGTERM and hold the pipe."""
+    for after in ("time.sleep(600)", "child.wait()"):
+        signed.cosign.tell(STUBBORN + after)
+        start = time.monotonic()
+        r = signed.stage.refused("/bin/true", code="sandbox_image_denied",
+                                 env={**signed.cosign.env, "CLOOP_FAULT": "trust:deadline"})
+        assert 1 < time.monotonic() - start < 20 and "(rule: signature-required)" in r.err.decode()
+        [call] = signed.cosign.calls()
+        assert gone(call["pid"]) and gone((signed.cosign.place / "child").read_text())
+    # One that has ended leaves nothing either; only its exit status counts.
+    signed.cosign.tell(STUBBORN + "sys.exit(0)")
+    start = time.monotonic()
+    signed.passes()
+    assert time.monotonic() - start < 20
+    assert gone((signed.cosign.place / "child").read_text())
+
+
+def test_cancelled(signed):
+    signed.cosign.tell(STUBBORN + "time.sleep(600)")
+    record = signed.stage.dir / "cancelled.json"
+    p = signed.stage.popen(*signed.stage.run_words(["/bin/true"], options=["--record", record]),
+                           env=signed.cosign.env)
+    end = time.monotonic() + 20
+    while not (signed.cosign.place / "child").exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    p.send_signal(signal.SIGINT)
+    _, err = p.communicate(timeout=20)
+    assert p.returncode in (125, 130) and b"signature-required" not in err, err
+    assert json.loads(record.read_text())["code"] == "start_cancelled"
+    [call] = signed.cosign.calls()
+    assert gone(call["pid"]) and gone((signed.cosign.place / "child").read_text())
+
+
+def test_twenty_at_once(signed):
+    """One of them asks; later ones need no cosign at all."""
+    signed.cosign.tell("time.sleep(1)")
+    runs = [signed.stage.popen(*signed.stage.run_words(["/bin/true"]), env=signed.cosign.env)
+            for _ in range(20)]
+    ends = [p.communicate(timeout=120) and p.returncode for p in runs]
+    assert ends == [0] * 20
+    assert len(signed.cosign.calls()) == 1
+    signed.cosign.program.unlink()
+    signed.passes()
+
+
+def test_asked_again(signed):
+    """When it is another question, or the answer is of another boot or too old."""
+    def change(sql, *values):
+        with sqlite3.connect(signed.stage.home / "state.db") as db:
+            assert db.execute(sql, values).rowcount == 1
+        db.close()
+
+    def asked(times):
+        signed.passes()
+        assert len(signed.cosign.calls()) == times
+    asked(1)
+    asked(0)
+    signed.key.write_text("another key\n")
+    asked(1)
+    signed.policy(allowed_registries=["*"])
+    asked(1)
+    signed.policy()
+    asked(0)
+    where = "WHERE number = (SELECT min(number) FROM verified)"
+    signed.key.write_text("a key\n")
+    asked(0)
+    change(f"UPDATE verified SET boot_id = 'other' {where}")
+    asked(1)
+    last = "WHERE number = (SELECT max(number) FROM verified)"
+    change(f"UPDATE verified SET boottime_ms = boottime_ms - 3590000 {last}")
+    asked(0)
+    change(f"UPDATE verified SET boottime_ms = boottime_ms - 10000 {last}")
+    asked(1)
+
+
+def test_bad_keys(signed):
+    """Refused at use, whatever was verified before."""
+    signed.passes()
+    signed.cosign.calls()
+
+    def denied(words):
+        _, a = signed.refused(None, rule="policy-configuration")
+        assert words in a["error"] and str(signed.key) in a["error"], a
+    signed.key.chmod(0o664)
+    denied("written by its group")
+    signed.key.chmod(0o644)
+    signed.key.write_text("x" * 65537)
+    denied("64 KiB")
+    signed.key.unlink()
+    denied("missing")
+    signed.key.mkdir()
+    denied("no regular file")
+    signed.key.rmdir()
+    os.mkfifo(signed.key)
+    denied("no regular file")
+    if os.geteuid() == 0:
+        signed.key.unlink()
+        signed.key.write_text("a key\n")
+        os.chown(signed.key, 4242, 4242)
+        denied("belongs to")
+    assert not signed.cosign.calls()
+
+
+def test_no_digest(signed, stage):
+    """What could not be signed is refused; an operator's image only under the same rules."""
+    stage.spec({"image": IMAGE})
+    signed.image = IMAGE
+    signed.refused(None)
+    (stage.project / ".cloop/sandbox.yaml").unlink()
+    signed.passes()
+    signed.policy(govern_operator_images=True)
+    r = stage.refused("/bin/true", code="sandbox_image_denied", env=signed.cosign.env)
+    assert "(rule: signature-required)" in r.err.decode()
+    assert not signed.cosign.calls()
