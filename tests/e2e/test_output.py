@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import random
+import signal
 import time
 
 import pytest
@@ -136,6 +137,30 @@ def test_reader_that_never_reads(stage):
     for reader in (p, follower):
         out, _ = reader.communicate(timeout=30)
         assert reader.returncode == 0 and out == bytes(40 * 100 * 1024)
+
+
+def stop_for(process, seconds):
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(seconds)
+    process.send_signal(signal.SIGCONT)
+
+
+def test_reader_that_gets_no_processor(stage):
+    """A log of 16 MiB is full within milliseconds; who is only behind is waited for (output.h)."""
+    stage.config(log_max_mb=16)
+    count = 400
+    (stage.project / "block").write_bytes(random.Random(1).randbytes(MB))
+    blocks = " ".join(["/workspace/block"] * count)
+    with open(stage.dir / "flood", "wb") as flood:
+        p = stage.popen(*stage.run_words(["/bin/sh", "-c", f"exec cat {blocks}"]), stdout=flood)
+        while flood.seek(0, os.SEEK_END) < MB:
+            time.sleep(0.005)
+            assert p.poll() is None
+        stop_for(p, 0.25)
+        assert p.wait(60) == 0
+    r = stage.wait(stage.run_dirs()[0].name)
+    assert r.record["log"]["bytes"] == count * MB
+    assert (stage.dir / "flood").read_bytes() == (stage.project / "block").read_bytes() * count
 
 
 def test_reader_that_goes_away(stage):

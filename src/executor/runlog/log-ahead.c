@@ -61,6 +61,14 @@ void log_ahead_look(struct log_ahead *a, int dir, uint64_t after)
 	}
 }
 
+int log_ahead_youngest(const struct log_ahead *a, uint64_t *ret_first_seq)
+{
+	if (a->n == 0)
+		return -1;
+	*ret_first_seq = a->first_seq[a->n - 1];
+	return a->fds[a->n - 1];
+}
+
 int log_ahead_take(struct log_ahead *a, uint64_t first_seq)
 {
 	size_t i = 0;

@@ -29,6 +29,8 @@ void log_ahead_done(struct log_ahead *a);
  * than fits, is left for the next look.
  */
 void log_ahead_look(struct log_ahead *a, int dir, uint64_t after);
+/* The youngest that is open, still the list's; -1 = none. */
+int log_ahead_youngest(const struct log_ahead *a, uint64_t *ret_first_seq);
 /* The descriptor of that segment for the caller to close, or -1; those before it are let go. */
 int log_ahead_take(struct log_ahead *a, uint64_t first_seq);
 /* As log_segment_list, with those that are only held. */

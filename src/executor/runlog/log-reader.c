@@ -24,6 +24,7 @@
 #include "base/mem.h"
 #include "executor/runlog/log-ahead.h"
 #include "executor/runlog/log-cursor.h"
+#include "executor/runlog/log-segment.h"
 #include "sys/clock.h"
 
 enum { EAGER_MS = 60, EAGER_NS = 1000000, POLL_NS = 200000000, LOOK_BYTES = 512 << 10 };
@@ -36,8 +37,10 @@ struct log_reader {
 	bool ended;
 	struct log_cursor at; /* at.fd = -1: no segment yet */
 	struct log_ahead ahead;
-	size_t unlooked; /* bytes read since the last look ahead */
-	bool gap_due;    /* `gap` is to be given before anything else */
+	size_t unlooked;     /* bytes read since the last look ahead */
+	int marked;          /* own descriptor of the marked segment; -1 = none is */
+	uint64_t marked_seq; /* its first number */
+	bool gap_due;        /* `gap` is to be given before anything else */
 	struct log_frame gap;
 	char gap_bytes[LOG_GAP_SIZE];
 };
@@ -71,6 +74,7 @@ int log_reader_open(int run_dir, uint64_t since_seq, struct log_reader **ret, st
 		.notify = -1,
 		.since = since_seq,
 		.at = LOG_CURSOR_INIT,
+		.marked = -1,
 		.unlooked = LOOK_BYTES};
 	r->dir = openat(run_dir, "log", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (r->dir < 0 && errno == ENOENT)
@@ -91,6 +95,8 @@ void log_reader_free(struct log_reader *r)
 		return;
 	log_cursor_done(&r->at);
 	log_ahead_done(&r->ahead);
+	if (r->marked >= 0)
+		close(r->marked);
 	if (r->notify >= 0)
 		close(r->notify);
 	if (r->dir >= 0)
@@ -148,6 +154,28 @@ static int open_segment(struct log_reader *r, uint64_t first_seq, struct error *
 		      : log_cursor_take(&r->at, fd, first_seq, err);
 }
 
+/* Tells the writer how far we are: it waits a moment with what comes next (log-writer.h). */
+static void mark_youngest(struct log_reader *r)
+{
+	uint64_t seq = r->at.header.first_seq;
+	int fd = log_ahead_youngest(&r->ahead, &seq);
+
+	if (fd < 0)
+		fd = r->at.fd;
+	if (fd < 0 || (r->marked >= 0 && seq == r->marked_seq))
+		return;
+	auto_fd int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (own < 0)
+		return;
+	log_segment_mark(own, true);
+	if (r->marked >= 0) {
+		log_segment_mark(r->marked, false);
+		close(r->marked);
+	}
+	r->marked = TAKE_FD(own);
+	r->marked_seq = seq;
+}
+
 static void look_ahead(struct log_reader *r, size_t bytes)
 {
 	r->unlooked += bytes;
@@ -155,6 +183,7 @@ static void look_ahead(struct log_reader *r, size_t bytes)
 		return;
 	r->unlooked = 0;
 	log_ahead_look(&r->ahead, r->dir, r->at.header.first_seq);
+	mark_youngest(r);
 }
 
 /*
@@ -169,6 +198,7 @@ static int enter(struct log_reader *r, const uint64_t *list, size_t i, size_t n,
 		if (found < 0)
 			return -1;
 		if (found == LOG_FOUND) {
+			mark_youngest(r);
 			note_gap(r, damaged);
 			return 0;
 		}
@@ -201,6 +231,8 @@ static int move_on(struct log_reader *r, struct log_frame *frame, int *ret_found
 
 	if (*ret_found == LOG_CLEAN) {
 		int next = open_segment(r, r->at.seq, err);
+		if (next == LOG_FOUND)
+			mark_youngest(r);
 		if (next == LOG_FOUND || next < 0)
 			return next < 0 ? -1 : 0;
 	}
@@ -251,6 +283,7 @@ bool log_reader_keep(struct log_reader *r)
 {
 	drain(r);
 	log_ahead_look(&r->ahead, r->dir, r->at.header.first_seq);
+	mark_youngest(r);
 	return !log_ahead_full(&r->ahead);
 }
 

@@ -40,6 +40,20 @@ static void close_directory(DIR **d)
 		closedir(*d);
 }
 
+void log_segment_mark(int fd, bool marked)
+{
+	struct flock lock = {.l_type = marked ? F_RDLCK : F_UNLCK, .l_whence = SEEK_SET};
+
+	fcntl(fd, F_OFD_SETLK, &lock);
+}
+
+bool log_segment_marked(int fd)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+	return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
 int log_segment_list(int dir, uint64_t **ret, size_t *ret_n, struct error *err)
 {
 	auto_fd int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

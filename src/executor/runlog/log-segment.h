@@ -9,9 +9,18 @@
 
 enum { LOG_SEGMENT_NAME_SIZE = 25 };
 
+/* A segment whose header is being written; no segment for anybody else. */
+#define LOG_SEGMENT_NEW "new"
 /* "%020u.seg" */
 void log_segment_name(uint64_t first_seq, char out[LOG_SEGMENT_NAME_SIZE]);
 /* False for any other name, and for 0. */
 bool log_segment_from_name(const char *name, uint64_t *ret_first_seq);
 /* First numbers of all segments in the directory, ascending; caller frees *ret. `io` error. */
 must_check int log_segment_list(int dir, uint64_t **ret, size_t *ret_n, struct error *err);
+
+/*
+ * A reader marks the youngest segment that it has open (a read lock of the open file description,
+ * which ends with the reader however it ends); the writer asks whether anybody does.
+ */
+void log_segment_mark(int fd, bool marked);
+bool log_segment_marked(int fd);

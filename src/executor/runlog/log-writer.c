@@ -24,7 +24,9 @@ enum { PARTS_MAX = 4, MS = 1000000 };
 
 struct log_writer {
 	int dir;
-	int fd; /* of the newest segment; -1 = there is none yet */
+	int fd;           /* of the newest segment; -1 = there is none yet */
+	int last_deleted; /* of that segment, for its mark; -1 = none yet */
+	uint64_t cleared; /* first number of the segment that nobody is awaited for; 0 = none */
 	uint64_t cap_bytes;
 	struct log_segment *segments; /* oldest first */
 	size_t n_segments, n_allocated;
@@ -144,8 +146,12 @@ int log_writer_open(
 {
 	AUTO_PTR(log_writer) w = mem_alloc(sizeof(*w));
 
-	*w = (struct log_writer){
-		.dir = -1, .fd = -1, .cap_bytes = cap_bytes, .next_seq = 1, .synced_ns = now_ns};
+	*w = (struct log_writer){.dir = -1,
+		.fd = -1,
+		.last_deleted = -1,
+		.cap_bytes = cap_bytes,
+		.next_seq = 1,
+		.synced_ns = now_ns};
 	if (mkdirat(run_dir, "log", 0700) < 0 && errno != EEXIST)
 		return error_set_errno(err, ERROR_IO, errno, "making the log's directory");
 	w->dir = openat(run_dir, "log", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -163,6 +169,8 @@ void log_writer_free(struct log_writer *w)
 		return;
 	if (w->fd >= 0)
 		close(w->fd);
+	if (w->last_deleted >= 0)
+		close(w->last_deleted);
 	if (w->dir >= 0)
 		close(w->dir);
 	free(w->segments);
@@ -171,10 +179,21 @@ void log_writer_free(struct log_writer *w)
 
 /* --- segments --- */
 
+static int open_to_read(const struct log_writer *w, const struct log_segment *s)
+{
+	char name[LOG_SEGMENT_NAME_SIZE];
+
+	log_segment_name(s->first_seq, name);
+	return openat(w->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+}
+
 static void delete_oldest(struct log_writer *w, size_t n)
 {
 	char name[LOG_SEGMENT_NAME_SIZE];
 
+	if (w->last_deleted >= 0)
+		close(w->last_deleted);
+	w->last_deleted = open_to_read(w, &w->segments[n - 1]);
 	for (size_t i = 0; i < n; i++) {
 		log_segment_name(w->segments[i].first_seq, name);
 		unlinkat(w->dir, name, 0);
@@ -193,6 +212,46 @@ static void keep_cap(struct log_writer *w)
 
 	if (n > 0)
 		delete_oldest(w, n);
+}
+
+static bool has_reader(const struct log_writer *w)
+{
+	for (size_t i = w->n_segments; i-- > 0;) {
+		auto_fd int fd = open_to_read(w, &w->segments[i]);
+		if (fd >= 0 && log_segment_marked(fd))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * One read makes up to two frames and a segment, since bytes of a character were held. Frames fill
+ * their files to multiples of 65536 (log_writer_fit()), as the cap is one: without room for the
+ * second frame it would often be the one that goes over it.
+ */
+static bool next_deletes(const struct log_writer *w)
+{
+	uint64_t sum = LOG_HEADER_SIZE + 2 * (LOG_FRAME_SIZE + LOG_PAYLOAD_MAX);
+
+	for (size_t i = 0; i < w->n_segments; i++)
+		sum += w->segments[i].file_bytes;
+	return w->n_segments > 1 && sum > w->cap_bytes;
+}
+
+bool log_writer_outruns(struct log_writer *w)
+{
+	if (w->last_deleted < 0 || !next_deletes(w) || w->cleared == w->segments[0].first_seq)
+		return false;
+	if (log_segment_marked(w->last_deleted))
+		return true;
+	w->cleared = w->segments[0].first_seq;
+	return false;
+}
+
+bool log_writer_unread(const struct log_writer *w)
+{
+	return w->last_deleted < 0 && next_deletes(w) && w->segments[0].first_seq == 1 &&
+	       !has_reader(w);
 }
 
 /* Writes all parts at the offset: 0, or -1 with errno and possibly a part written. */
@@ -217,6 +276,7 @@ static int write_at(int fd, struct iovec *parts, int n, uint64_t offset)
 	return 0;
 }
 
+/* It appears with its header: a reader that is waiting for it never finds it empty. */
 static bool start_segment(struct log_writer *w, int64_t time_ns)
 {
 	char name[LOG_SEGMENT_NAME_SIZE], bytes[LOG_HEADER_SIZE];
@@ -224,13 +284,13 @@ static bool start_segment(struct log_writer *w, int64_t time_ns)
 	struct iovec part = {bytes, sizeof(bytes)};
 
 	log_segment_name(w->next_seq, name);
-	auto_fd int fd =
-		openat(w->dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	auto_fd int fd = openat(w->dir, LOG_SEGMENT_NEW,
+		O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return false;
 	log_header_encode(&header, bytes);
-	if (write_at(fd, &part, 1, 0) < 0) {
-		unlinkat(w->dir, name, 0);
+	if (write_at(fd, &part, 1, 0) < 0 || renameat(w->dir, LOG_SEGMENT_NEW, w->dir, name) < 0) {
+		unlinkat(w->dir, LOG_SEGMENT_NEW, 0);
 		return false;
 	}
 	int64_t since_sync = time_ns - w->synced_ns;
@@ -396,10 +456,8 @@ bool log_writer_unsynced(const struct log_writer *w)
 
 static bool sync_closed(struct log_writer *w, const struct log_segment *s)
 {
-	char name[LOG_SEGMENT_NAME_SIZE];
+	auto_fd int fd = open_to_read(w, s);
 
-	log_segment_name(s->first_seq, name);
-	auto_fd int fd = openat(w->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	return fd >= 0 && fdatasync(fd) == 0;
 }
 

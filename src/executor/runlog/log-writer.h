@@ -50,6 +50,14 @@ bool log_writer_append(struct log_writer *w, enum log_stream stream, int64_t tim
  */
 size_t log_writer_fit(const struct log_writer *w);
 /*
+ * The next frame would delete a segment that a reader, which has everything before it, has not
+ * opened yet. Who waits a moment then spares a reader that gets no processor a gap. Costs two
+ * system calls a segment.
+ */
+bool log_writer_outruns(struct log_writer *w);
+/* The next frame would delete the log's first segment, and there is no reader yet. */
+bool log_writer_unread(const struct log_writer *w);
+/*
  * cloop's own words, without the leading `[cloop] `: cut to a note's maximum at a character
  * border, what is not UTF-8 shown as \xNN. The caller has redacted them.
  */

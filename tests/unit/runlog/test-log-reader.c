@@ -165,6 +165,54 @@ static void test_holds_deleted(void **state)
 	expect(r, LOG_READ_NOTHING);
 }
 
+/* Puts blocks until the writer would wait; how many. */
+static unsigned put_until_outrun(struct log_writer *w)
+{
+	unsigned n = 0;
+
+	for (; n < 1000 && !log_writer_unread(w) && !log_writer_outruns(w); n++)
+		assert_true(put_block(w));
+	return n;
+}
+
+/* A reader that is only behind is awaited before each deletion: nothing is missing. */
+static void test_awaited(void **state)
+{
+	(void)state;
+	AUTO_PTR(log_writer) w = writer(4 * MB);
+	uint64_t seq = 1, put = put_until_outrun(w);
+
+	assert_true(put > 30 && put < 80 && log_writer_unread(w));
+	AUTO_PTR(log_reader) r = reader(0);
+	for (int i = 0; i < 20; i++) {
+		while (seq <= put)
+			expect_frame(r, seq++, LOG_STDOUT, NULL);
+		expect(r, LOG_READ_NOTHING);
+		assert_false(log_writer_outruns(w));
+		put += put_until_outrun(w);
+		assert_int_equal(log_writer_stats(w).last_seq, put);
+	}
+	while (seq <= put)
+		expect_frame(r, seq++, LOG_STDOUT, NULL);
+}
+
+/* Who goes on all the same is not held up again by the reader that it left behind. */
+static void test_not_awaited_again(void **state)
+{
+	(void)state;
+	AUTO_PTR(log_writer) w = writer(4 * MB);
+	AUTO_PTR(log_reader) r = reader(0);
+
+	assert_true(put_block(w));
+	expect_frame(r, 1, LOG_STDOUT, NULL);
+	assert_true(put_until_outrun(w) < 1000);
+	while (log_writer_outruns(w))
+		assert_true(put_block(w));
+	assert_int_equal(put_until_outrun(w), 1000);
+	log_reader_free(TAKE_PTR(r));
+	assert_int_equal(put_until_outrun(w), 1000);
+}
+
 /* A frame that comes in single bytes is given once it is whole. */
 static void test_torn_tail_waits(void **state)
 {
@@ -369,6 +417,8 @@ int main(void)
 		IN_DIR(test_follows_rotation),
 		IN_DIR(test_left_behind),
 		IN_DIR(test_holds_deleted),
+		IN_DIR(test_awaited),
+		IN_DIR(test_not_awaited_again),
 		IN_DIR(test_torn_tail_waits),
 		IN_DIR(test_cut_and_continued),
 		IN_DIR(test_corrupt_goes_on),

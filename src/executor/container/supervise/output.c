@@ -10,6 +10,7 @@
 #include "sys/clock.h"
 
 /* Reads per turn of one stream, so that the other and the control socket get theirs. */
+enum { FIRST_READER_MS = 500, PATIENCE_MS = 1000, PATIENCE_SHARE = 10, PATIENCE_STEP_MS = 2 };
 enum { READ_SIZE = LOG_PAYLOAD_MAX, READS_A_TURN = 8, PIPE_SIZE = 256 << 10, MB = 1 << 20 };
 
 static const char *const fifo_names[OUTPUT_STREAMS] = {"stdout.fifo", "stderr.fifo"};
@@ -17,7 +18,11 @@ static const char *const fifo_names[OUTPUT_STREAMS] = {"stdout.fifo", "stderr.fi
 int output_init(struct output *o, struct loop *l, const struct rundir *run, int64_t log_max_mb,
 	struct error *err)
 {
-	*o = (struct output){.loop = l, .run_fd = run->fd, .scratch = STR_INIT(SIZE_MAX / 2)};
+	*o = (struct output){.loop = l,
+		.run_fd = run->fd,
+		.patience_ms = PATIENCE_MS,
+		.patience_at = clock_boottime_ms(),
+		.scratch = STR_INIT(SIZE_MAX / 2)};
 	for (size_t i = 0; i < OUTPUT_STREAMS; i++)
 		o->streams[i] = (struct output_stream){
 			.owner = o, .stream = i == 0 ? LOG_STDOUT : LOG_STDERR, .fd = -1};
@@ -43,6 +48,7 @@ void output_done(struct output *o)
 		redact_stream_free(o->streams[i].redact);
 	}
 	loop_remove(o->sync);
+	loop_remove(o->wait);
 	log_writer_free(o->log);
 	redactor_free(o->redactor);
 	str_done(&o->scratch);
@@ -138,6 +144,52 @@ static void write_out(struct output_stream *s, struct text shown)
 			loop_at(s->owner->loop, clock_boottime_ms() + CHUNKER_HOLD_MS, on_hold, s);
 }
 
+static void on_wait(void *data)
+{
+	struct output *o = data;
+
+	o->wait = NULL;
+	output_start(o);
+}
+
+/* May a reader be waited for now? Takes the wait from what is left of our patience. */
+static bool patient(struct output *o)
+{
+	int64_t now = clock_boottime_ms(), left = o->patience_ms;
+
+	left += (now - o->patience_at) / PATIENCE_SHARE;
+	if (left > PATIENCE_MS)
+		left = PATIENCE_MS;
+	if (left < PATIENCE_STEP_MS)
+		return false;
+	o->patience_ms = left - PATIENCE_STEP_MS;
+	o->patience_at = now;
+	return true;
+}
+
+static bool awaits_first(struct output *o)
+{
+	if (!log_writer_unread(o->log))
+		return false;
+	int64_t now = clock_boottime_ms();
+	if (o->reader_due == 0)
+		o->reader_due = now + FIRST_READER_MS;
+	return now < o->reader_due;
+}
+
+/* True: a reader is behind, and reading stopped for a moment. */
+static bool wait_for_reader(struct output *o)
+{
+	if (!awaits_first(o) && !(log_writer_outruns(o->log) && patient(o)))
+		return false;
+	for (size_t i = 0; i < OUTPUT_STREAMS; i++) {
+		loop_remove(o->streams[i].source);
+		o->streams[i].source = NULL;
+	}
+	o->wait = loop_at(o->loop, clock_boottime_ms() + PATIENCE_STEP_MS, on_wait, o);
+	return true;
+}
+
 /* One read; false when there is nothing. */
 static bool read_once(struct output_stream *s)
 {
@@ -162,7 +214,7 @@ static void on_readable(void *data, uint32_t events)
 	struct output_stream *s = data;
 
 	(void)events;
-	for (unsigned i = 0; i < READS_A_TURN && read_once(s); i++)
+	for (unsigned i = 0; i < READS_A_TURN && !wait_for_reader(s->owner) && read_once(s); i++)
 		;
 }
 
@@ -170,7 +222,7 @@ void output_start(struct output *o)
 {
 	if (!o->buffer)
 		o->buffer = mem_alloc(READ_SIZE);
-	for (size_t i = 0; i < OUTPUT_STREAMS; i++)
+	for (size_t i = 0; i < OUTPUT_STREAMS && !o->wait; i++)
 		if (o->streams[i].fd >= 0 && !o->streams[i].source)
 			o->streams[i].source = loop_watch(
 				o->loop, o->streams[i].fd, EPOLLIN, on_readable, &o->streams[i]);
@@ -178,6 +230,8 @@ void output_start(struct output *o)
 
 void output_finish(struct output *o)
 {
+	loop_remove(o->wait);
+	o->wait = NULL;
 	if (!o->buffer)
 		o->buffer = mem_alloc(READ_SIZE);
 	for (size_t i = 0; i < OUTPUT_STREAMS; i++) {

@@ -2,6 +2,10 @@
  * The workload's output: two FIFOs of the run directory -> redaction -> chunks -> the run's log
  * (container-driver.md §11.1, §11.2, §12). The workload's ends are blocking O_RDWR descriptions of
  * their own, so a dead supervisor makes it wait at a full pipe, and a new one goes on reading.
+ *
+ * A reader that stopped never blocks a workload, but one that is only behind is waited for: a
+ * second at once, and a tenth of the time in the long run. The first one has half a second to come
+ * before anything is deleted.
  */
 #pragma once
 
@@ -34,6 +38,9 @@ struct output {
 	struct redactor *redactor;
 	struct output_stream streams[OUTPUT_STREAMS];
 	struct loop_source *sync;
+	struct loop_source *wait;         /* reading goes on later */
+	int64_t patience_ms, patience_at; /* what is left of it, and when that was so */
+	int64_t reader_due;               /* the first one is waited for until then; 0 = not yet */
 	struct str scratch;
 	char *buffer; /* one read */
 };
