@@ -10,6 +10,7 @@
 #include "executor/container/environment.h"
 #include "executor/localprocess/local-launch.h"
 #include "executor/localprocess/local-plan.h"
+#include "executor/rundir/prune.h"
 #include "executor/rundir/record-end.h"
 #include "sys/clock.h"
 #include "sys/fault.h"
@@ -200,7 +201,7 @@ int local_start(const struct executor *e, const struct executor_start *start,
 	ret_handle[0] = '\0';
 	if (prepare(&p, start, err) < 0)
 		return -1;
-	rundir_prune(&p.home);
+	prune_runs(&p.home);
 	if (rundir_create(&p.home, &run, err) < 0)
 		return -1;
 	memcpy(ret_handle, run.handle, HANDLE_SIZE);

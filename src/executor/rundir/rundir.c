@@ -12,11 +12,9 @@
 #include "sys/clock.h"
 #include "sys/file.h"
 #include "sys/lockfile.h"
-#include "sys/log.h"
 
 enum {
 	HANDLE_DIGITS = 12,
-	RUNS_LISTED_MAX = 100000,
 	STILLBORN_AFTER_S = 10,
 	NS = 1000000000,
 };
@@ -84,42 +82,45 @@ static int newest_first(const void *a, const void *b)
 	return strcmp(x->handle, y->handle);
 }
 
-/* When the run was made: the one write of request.json, else the directory itself. */
-static struct timespec made_at(int runs_fd, const char *handle)
+struct timespec rundir_made_at(const struct home *h, const char *handle)
 {
 	char path[512];
 	struct stat st = {0};
 
 	snprintf(path, sizeof(path), "%s/request.json", handle);
-	if (fstatat(runs_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		(void)!fstatat(runs_fd, handle, &st, AT_SYMLINK_NOFOLLOW);
+	if (fstatat(h->runs_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		(void)!fstatat(h->runs_fd, handle, &st, AT_SYMLINK_NOFOLLOW);
 	return st.st_mtim;
+}
+
+int rundir_handles(const struct home *h, struct strv *ret, struct error *err)
+{
+	int fd = openat(h->runs_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+	if (!dir)
+		return error_set_errno(err, ERROR_IO, errno, "listing %s/runs", h->path);
+	for (struct dirent *e; (e = readdir(dir));)
+		if (handle_valid(e->d_name) && strv_add(ret, e->d_name) < 0)
+			break;
+	closedir(dir);
+	return 0;
 }
 
 int rundir_list(const struct home *h, struct strv *ret, struct error *err)
 {
-	auto_free struct aged *runs = NULL;
-	size_t n = 0, cap = 0;
+	AUTO(strv) names = STRV_INIT(RUNDIR_RUNS_MAX);
 
-	int fd = openat(h->runs_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	if (!dir)
-		return error_set_errno(err, ERROR_IO, errno, "listing %s/runs", h->path);
-	for (struct dirent *e; n < RUNS_LISTED_MAX && (e = readdir(dir));) {
-		if (!handle_valid(e->d_name))
-			continue;
-		if (n == cap) {
-			cap = cap ? cap * 2 : 64;
-			runs = mem_grow(runs, cap, sizeof(*runs));
-		}
-		memcpy(runs[n].handle, e->d_name, HANDLE_SIZE);
-		runs[n].made = made_at(h->runs_fd, e->d_name);
-		n++;
+	if (rundir_handles(h, &names, err) < 0)
+		return -1;
+	auto_free struct aged *runs = mem_alloc(names.n * sizeof(*runs));
+	for (size_t i = 0; i < names.n; i++) {
+		memcpy(runs[i].handle, names.v[i], HANDLE_SIZE);
+		runs[i].made = rundir_made_at(h, names.v[i]);
 	}
-	closedir(dir);
-	if (n > 1)
-		qsort(runs, n, sizeof(*runs), newest_first);
-	for (size_t i = 0; i < n; i++)
+	if (names.n > 1)
+		qsort(runs, names.n, sizeof(*runs), newest_first);
+	for (size_t i = 0; i < names.n; i++)
 		if (strv_add(ret, runs[i].handle) < 0)
 			break;
 	return 0;
@@ -127,7 +128,7 @@ int rundir_list(const struct home *h, struct strv *ret, struct error *err)
 
 int rundir_find(const struct home *h, const char *prefix, struct rundir *ret, struct error *err)
 {
-	AUTO(strv) all = STRV_INIT(RUNS_LISTED_MAX);
+	AUTO(strv) all = STRV_INIT(RUNDIR_RUNS_MAX);
 	const char *digits = strncmp(prefix, "c-", 2) == 0 ? prefix + 2 : prefix;
 	const char *found = NULL;
 
@@ -154,36 +155,6 @@ int rundir_find(const struct home *h, const char *prefix, struct rundir *ret, st
 int rundir_remove(const struct home *h, const char *handle, struct error *err)
 {
 	return file_remove_tree_at(h->runs_fd, handle, err);
-}
-
-static bool finished(const struct home *h, const char *handle)
-{
-	auto_error struct error err = ERROR_INIT;
-	AUTO(rundir) run = RUNDIR_INIT;
-
-	if (rundir_open(h, handle, &run, &err) < 0)
-		return false;
-	auto_json *record = rundir_read(&run, RECORD_FILE, &err);
-	return record && record_final(record) && !rundir_has_leftovers(&run) &&
-	       rundir_supervised(&run, &err) == 0;
-}
-
-void rundir_prune(const struct home *h)
-{
-	auto_error struct error err = ERROR_INIT;
-	AUTO(strv) all = STRV_INIT(RUNS_LISTED_MAX);
-	size_t kept = 0;
-
-	if (rundir_list(h, &all, &err) < 0)
-		return;
-	if (all.n <= RUNDIR_FINISHED_KEPT)
-		return;
-	strv_foreach (handle, &all) {
-		if (!finished(h, *handle) || ++kept <= RUNDIR_FINISHED_KEPT)
-			continue;
-		if (rundir_remove(h, *handle, &err) < 0)
-			log_warning("removing the old run %s: %s", *handle, err.message);
-	}
 }
 
 int rundir_supervised(const struct rundir *r, struct error *err)

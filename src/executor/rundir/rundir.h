@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <time.h>
+
 #include "base/json.h"
 #include "base/strv.h"
 #include "executor/rundir/home.h"
@@ -12,6 +14,7 @@
 enum {
 	HANDLE_SIZE = 15,           /* "c-" + 12 hexadecimal digits + NUL */
 	RUNDIR_FINISHED_KEPT = 256, /* container-driver.md §16.1 */
+	RUNDIR_RUNS_MAX = 100000,   /* that are looked at */
 	RUNDIR_FILE_MAX = 8 << 20,
 };
 
@@ -31,16 +34,14 @@ must_check int rundir_open(
 /* RUN of the command line: a handle or a unique prefix of one, `c-` optional (cli.md). */
 must_check int rundir_find(
 	const struct home *h, const char *prefix, struct rundir *ret, struct error *err);
+/* Handles, in no order. */
+must_check int rundir_handles(const struct home *h, struct strv *ret, struct error *err);
+/* When the run was made: the one write of request.json, else the directory itself. */
+struct timespec rundir_made_at(const struct home *h, const char *handle);
 /* Handles, newest first. */
 must_check int rundir_list(const struct home *h, struct strv *ret, struct error *err);
 /* Removes the whole directory. */
 must_check int rundir_remove(const struct home *h, const char *handle, struct error *err);
-/*
- * Removes the oldest finished runs beyond RUNDIR_FINISHED_KEPT, but for those that still have
- * something to remove; failures are only logged.
- */
-void rundir_prune(const struct home *h);
-
 /* 1 a supervisor holds the lock, 0 nobody does, -1 + err. */
 must_check int rundir_supervised(const struct rundir *r, struct error *err);
 

@@ -17,6 +17,7 @@
 #include "executor/container/hosts.h"
 #include "executor/container/launch.h"
 #include "executor/container/plan.h"
+#include "executor/rundir/prune.h"
 #include "executor/rundir/record.h"
 #include "sys/clock.h"
 #include "sys/fault.h"
@@ -464,7 +465,7 @@ int container_driver_start(const struct executor *e, const struct executor_start
 	if (prepare(&p, e, start, err) < 0)
 		return -1;
 	fault_hit("start:2-disk");
-	rundir_prune(&p.home);
+	prune_runs(&p.home);
 	if (rundir_create(&p.home, &run, err) < 0)
 		return -1;
 	memcpy(ret_handle, run.handle, HANDLE_SIZE);
