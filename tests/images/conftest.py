@@ -1,23 +1,28 @@
 """Fixtures of the tests of images/: a registry of our own for what must go wrong, and the real
 images, each built once a session into the storage of an engine of the end-to-end tests."""
 import contextlib
+import json
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import time
+import urllib.request
 
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
 
 import leaks  # noqa: E402
-from engines import BUILD, ROOT, Docker, Rootful  # noqa: E402
+from engines import BUILD, PATH, ROOT, Docker, Rootful  # noqa: E402
 from registry import Registry  # noqa: E402
 from stage import Stage  # noqa: E402
 
 BUILD_SECONDS = 1200
+REGISTRY_SECONDS = 20
 
 
 def pytest_collection_modifyitems(items):
@@ -56,6 +61,38 @@ def docker():
     yield from opened(Docker)
 
 
+@pytest.fixture
+def docker_registry(tmp_path):
+    """HOST:PORT of Debian's docker-registry on loopback, with plain HTTP."""
+    program = shutil.which("docker-registry", path=PATH)
+    assert program, "docker-registry is not installed: apt-get install docker-registry"
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        host = "127.0.0.1:%d" % s.getsockname()[1]
+    config = tmp_path / "registry.json"
+    config.write_text(json.dumps({"version": "0.1", "http": {"addr": host}, "storage": {
+        "filesystem": {"rootdirectory": str(tmp_path / "registry")}}}))
+    p = subprocess.Popen([program, "serve", config], stdin=subprocess.DEVNULL,
+                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_for_answer(f"http://{host}/v2/")
+        yield host
+    finally:
+        p.kill()
+        p.wait()
+        shutil.rmtree(tmp_path / "registry", ignore_errors=True)
+
+
+def wait_for_answer(url):
+    end = time.monotonic() + REGISTRY_SECONDS
+    while True:
+        try:
+            return urllib.request.urlopen(url, timeout=REGISTRY_SECONDS).close()
+        except OSError:
+            assert time.monotonic() < end, f"{url} does not answer"
+            time.sleep(0.05)
+
+
 @contextlib.contextmanager
 def on_stage(engine):
     """What `stage` is, on an engine of one's choice."""
@@ -81,12 +118,12 @@ def build(engine):
     """Calls scripts/build-harness-image with the storage of an engine, podman's by default."""
     names = ("CONTAINERS_STORAGE_CONF", "DOCKER_HOST")
 
-    def call(*words, engine=engine):
+    def call(*words, engine=engine, env=None):
         flags = ["--oci-runtime", engine.oci_runtime] if engine.oci_runtime else []
         own = {name: engine.env[name] for name in names if name in engine.env}
         return subprocess.run(
             [ROOT / "scripts/build-harness-image", *words, "--engine", engine.kind,
-             "--cloop", BUILD / "src/cli/cloop", *flags], env={**os.environ, **own},
+             "--cloop", BUILD / "src/cli/cloop", *flags], env={**os.environ, **own, **(env or {})},
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=BUILD_SECONDS)
     return call
 

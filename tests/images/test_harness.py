@@ -170,8 +170,8 @@ def test_cloop_runs_it_for_the_operator(stage, images):
 
 # What the recipe refuses; nothing is tagged then.
 
-def refused(engine, build, *words, says):
-    p = build(*words, "--tag", "localhost/cloop-images-refused:1")
+def refused(engine, build, *words, says, env=None):
+    p = build(*words, "--tag", "localhost/cloop-images-refused:1", env=env)
     assert p.returncode != 0 and says in p.stderr, p
     assert "cloop-images-refused" not in engine.call("image", "ls")
     assert not list((ROOT / "build-images").glob("context-*"))
@@ -197,17 +197,24 @@ def test_cloop_of_another_machine(engine, build):
     refused(engine, build, "default", "--arch", "arm64", says="is no program for arm64")
 
 
-def test_base_by_digest(engine, build, images):
-    """What a registry's image takes the way of: the engine's store holds one by that digest."""
+def test_base_of_a_registry(engine, build, images, docker_registry, tmp_path):
+    """By its digest only, which the registry's answer has to have."""
     images("default")
-    base = next(n for n in engine.lines("image", "ls", "--format={{.Repository}}@{{.Digest}}")
-                if n.startswith("localhost/cloop-harness-base@"))
-    p = build("default", "--base", base, "--tag", "localhost/cloop-images-based:1")
+    base = next(n for n in engine.lines("image", "ls", "--format={{.Repository}}:{{.Tag}}")
+                if n.startswith("localhost/cloop-harness-base:"))
+    conf = tmp_path / "registries.conf"
+    conf.write_text(f'[[registry]]\nlocation = "{docker_registry}"\ninsecure = true\n')
+    env = {"CONTAINERS_REGISTRIES_CONF": str(conf)}
+    name, file = f"{docker_registry}/debian", tmp_path / "digest"
+    engine.call("push", "--digestfile", file, base, f"{name}:12", env=env)
+    digest = file.read_text()
+    p = build("default", "--base", f"{name}@{digest}", "--tag", "localhost/cloop-images-based:1",
+              env=env)
     assert p.returncode == 0, p.stderr
     labels = config(engine, p.stdout.strip())["Labels"]
-    name, digest = base.split("@")
     assert labels["org.opencontainers.image.base.name"] == name
     assert labels["org.opencontainers.image.base.digest"] == digest
+    refused(engine, build, "default", "--base", f"{name}@sha256:{'0' * 64}", env=env, says=name)
 
 
 def test_two_tarballs_for_one_program(engine, build, images, tmp_path):
