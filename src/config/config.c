@@ -196,6 +196,7 @@ struct registry_settings config_registry_settings(const struct config *c, const 
 		.home = home,
 		.container = c->container_enabled ? &c->container : NULL,
 		.image_policy = &c->image_policy,
+		.derived_image_days = c->derived_image_days,
 		.allow_host_process = c->allow_host_process,
 	};
 }

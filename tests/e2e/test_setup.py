@@ -1,16 +1,19 @@
 """Images for `setup:` on real engines (image-trust.md §11, §14.14-15): built once, exactly as
 written, with no more than the run has, and stopped without a trace."""
+import io
 import json
 import os
 import pathlib
 import re
 import signal
+import subprocess
+import tarfile
 import time
 
 import pytest
 
 import crashing
-from engines import IMAGE
+from engines import IMAGE, rootfs
 from stage import parallel
 
 NAME = "localhost/cloop-sandbox"
@@ -111,3 +114,338 @@ def test_failure(stage):
     stage.spec({"setup": ["false"]})
     stage.refused("true", code="setup_failed")
     assert tags(stage) == []
+
+
+def sleepers(stage, mark):
+    """Processes of a build's command."""
+    found = []
+    for proc in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if mark.encode() in (proc / "cmdline").read_bytes():
+                found.append(int(proc.name))
+        except OSError:
+            pass
+    return found
+
+
+@pytest.fixture
+def sleeping(stage):
+    """A run whose build sleeps, and the mark of its processes."""
+    mark = f"98765{stage.engine.stages}"
+
+    def start(env=None, before=""):
+        stage.spec({"setup": [f"{before}sleep {mark} & sleep {mark}1"]})
+        p = stage.popen("run", "-C", stage.project, "--record", stage.dir / "r.json", "--", "true",
+                        env=env)
+        crashing.until(lambda: len(sleepers(stage, mark + "1")) >= 1, "the command")
+        return p
+    yield start, mark
+    assert sleepers(stage, mark) == []
+
+
+def ended(stage, p, code):
+    out, err = p.communicate(timeout=60)
+    assert p.returncode == 125, (p.returncode, err)
+    record = json.loads((stage.dir / "r.json").read_text())
+    assert record["code"] == code, record
+    assert containers(stage) == [] and tags(stage) == []
+    return record
+
+
+def test_cancelled(stage, sleeping):
+    start, _ = sleeping
+    for number in (signal.SIGINT, signal.SIGTERM):
+        p = start()
+        began = time.monotonic()
+        p.send_signal(number)
+        ended(stage, p, "start_cancelled")
+        assert time.monotonic() - began < 15
+
+
+def test_too_late(stage, sleeping):
+    start, _ = sleeping
+    record = ended(stage, start({"CLOOP_FAULT": "build:deadline"}), "setup_timeout")
+    assert ".cloop/sandbox.yaml" in record["error"] and "input" in record["remediation"]
+
+
+def test_too_late_while_it_waits(stage, sleeping):
+    """The wait for another's build counts; a cancel ends it, too."""
+    start, _ = sleeping
+    first = start()
+    answer = stage.answer("run", "-C", stage.project, "--", "true", status=125,
+                          env={"CLOOP_FAULT": "build:deadline"})
+    assert answer["code"] == "setup_timeout"
+    second = stage.popen("run", "-C", stage.project, "--", "true")
+    time.sleep(1)
+    second.send_signal(signal.SIGINT)
+    assert second.communicate(timeout=20)[1].startswith(b"cloop: ") and second.returncode == 125
+    first.send_signal(signal.SIGTERM)
+    ended(stage, first, "start_cancelled")
+
+
+def test_stubborn_commands(stage, sleeping):
+    """They ignore signals, and the next one begins as soon as one is killed."""
+    start, mark = sleeping
+    p = start(before="trap '' INT TERM HUP; ")
+    p.send_signal(signal.SIGTERM)
+    ended(stage, p, "start_cancelled")
+
+
+# ---- What a command sees ----
+
+REPORT = ("cat /proc/self/status > /r-status; env > /r-env; sed -n 's/:.*//p' /proc/net/dev > /r-net; "
+          "cat /proc/self/mountinfo > /r-mounts; id > /r-id; ulimit -n > /r-files; "
+          "ls -a / > /r-root; true")
+
+
+def reported(stage, *names):
+    r = stage.sh("for f; do cat /r-$f; echo ---; done", *names)
+    assert r.rc == 0, r
+    return dict(zip(names, r.out.decode().split("---\n")))
+
+
+def test_what_commands_see(stage):
+    secret = {"SECRET_OF_CALLER": "x1", "http_proxy": "http://proxy.invalid:1",
+              "HTTPS_PROXY": "http://proxy.invalid:2", "BUILDAH_ISOLATION": "chroot"}
+    stage.write("mark-of-project")
+    stage.spec({"setup": [REPORT], "env": ["SECRET_OF_CALLER"]})
+    r = stage.sh("true", env=secret, options=["--env", "SECRET_OF_CALLER"])
+    assert r.rc == 0, r
+    got = reported(stage, "status", "env", "net", "mounts", "id", "root", "files")
+    assert got["net"].split() == ["lo"]
+    assert got["id"].startswith("uid=0")
+    names = {line.split("=")[0] for line in got["env"].splitlines()}
+    assert names <= {"PATH", "HOME", "HOSTNAME", "PWD", "SHLVL", "OLDPWD", "container"}, names
+    assert "x1" not in got["env"] and "proxy.invalid" not in got["env"]
+    if stage.engine.kind == "podman":
+        caps = dict(line.split(":\t") for line in got["status"].splitlines() if "Cap" in line)
+        assert int(caps["CapBnd"], 16) == int(caps["CapEff"], 16) == SIX, caps
+    assert "workspace" not in got["root"]
+    assert str(stage.dir) not in got["mounts"]
+    line = next(w for w in stage.answer("sandbox", "explain", "-C", stage.project)["argv"]
+                if w.startswith("--ulimit=nofile="))
+    assert got["files"].strip() in line
+
+
+def test_host_is_untouched(stage):
+    mark = f"cloop-e2e-mark-{os.getpid()}"
+    stage.spec({"setup": [f"for d in / /tmp /etc /workspace /proc/1/root/var/tmp; do "
+                          f"mkdir -p $d; touch $d/{mark}; done; rm -f /etc/passwd"]})
+    r = stage.sh(f"ls /{mark}")
+    assert r.rc == 0, r
+    for folder in ("/", "/tmp", "/etc", "/var/tmp", stage.project):
+        assert not (pathlib.Path(folder) / mark).exists()
+    assert pathlib.Path("/etc/passwd").exists()
+
+
+def in_container(pid):
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return len(re.search(r"^NSpid:(.*)$", status, re.M)[1].split()) > 1
+
+
+def cgroup_value(pid, controller, name):
+    for line in pathlib.Path(f"/proc/{pid}/cgroup").read_text().splitlines():
+        _, names, path = line.split(":", 2)
+        if controller in names.split(","):
+            return (pathlib.Path("/sys/fs/cgroup") / controller / path[1:] / name).read_text()
+    v2 = {"memory.limit_in_bytes": "memory.max", "cpu.cfs_quota_us": "cpu.max"}[name]
+    return pathlib.Path(f"/sys/fs/cgroup{path}/{v2}").read_text()
+
+
+def test_limits(stage, sleeping):
+    """Read back from the control groups of the process of RUN."""
+    if stage.engine.key == "R" and pathlib.Path("/sys/fs/cgroup/memory").exists():
+        pytest.skip("rootless podman has no limits on cgroup v1")
+    _, mark = sleeping
+    stage.spec({"setup": [f"sleep {mark}1"], "resources": {"memory": "96m", "cpu": 0.5}})
+    p = stage.popen("run", "-C", stage.project, "--record", stage.dir / "r.json", "--", "true")
+    pid = crashing.until(lambda: [s for s in sleepers(stage, mark + "1") if in_container(s)],
+                         "the command")[0]
+    assert cgroup_value(pid, "memory", "memory.limit_in_bytes").strip() == str(96 << 20)
+    assert cgroup_value(pid, "cpu", "cpu.cfs_quota_us").split()[0] == "50000"
+    p.send_signal(signal.SIGTERM)
+    ended(stage, p, "start_cancelled")
+
+
+def test_limits_are_part_of_the_key(stage):
+    stage.spec({"setup": ["true"]})
+    assert stage.sh("true").rc == 0
+    first = tags(stage)
+    stage.spec({"setup": ["true", "true"]})
+    assert stage.sh("true").rc == 0
+    assert len(tags(stage)) == 2 and set(first) < set(tags(stage))
+
+
+def test_no_more_network_than_the_run(stage):
+    """The executor has one, the file asks for none of it."""
+    if stage.engine.kind == "docker":
+        pytest.skip("the test's dockerd has no bridge")
+    stage.config(network="bridge")
+    stage.spec({"setup": [REPORT]})
+    r = stage.sh("cat /r-net")
+    assert (r.rc, r.out.split()) == (0, [b"lo"]), r
+    assert "build_without_network" not in [w["code"] for w in r.record["warnings"]]
+
+
+# ---- Text of the commands ----
+
+ODD = ["x \\", "<<EOF", "$HOME ${PATH:-x} $$ $(id) `id`", "\"quoted\" 'single'", "ä€😀",
+       "\\u0041\\n", "] , [", "a\tb", "%s %d", "--mount=type=bind,from=x", "# escape=`",
+       "{{.ID}} ${!x}", "&& || ;; > < |", "\\\\", " ", "~*?[a]"]
+
+
+def test_text_arrives_exactly(stage):
+    """One RUN per command, whose shell got exactly the given words."""
+    commands = [f"cat /proc/1/cmdline > /c{i:02}; true # {text}" for i, text in enumerate(ODD)]
+    commands += ["[ -n x ] && cat /proc/1/cmdline > /c90; true", "# syntax=docker/dockerfile:1",
+                 "\"cat\" /proc/1/cmdline > /c91; true \\", "# escape=`", "# FROM scratch",
+                 "\t true \t", "true; true; RUN=1 COPY=2 true"]
+    stage.spec({"setup": commands})
+    r = stage.sh("for f in /c??; do cat $f; echo; done")
+    assert r.rc == 0, r
+    seen = r.out.decode().split("\0\n")
+    wanted = [f"/bin/sh\0-c\0{c.strip(' ' + chr(9))}" for c in commands if "cmdline" in c]
+    assert seen[:-1] == wanted
+    [key] = tags(stage)
+    if stage.engine.kind == "podman":
+        text = stage.engine.call("image", "inspect", f"{NAME}:{key}")
+        history = [h["created_by"] for h in json.loads(text)[0]["History"]]
+    else:
+        text = stage.engine.call("history", "--no-trunc", "--format={{.CreatedBy}}", "--human=false",
+                                 f"{NAME}:{key}")
+        history = text.splitlines()
+    # The base has one entry, the labels two.
+    assert len(history) == 1 + 2 + len(commands), history
+
+
+@pytest.mark.parametrize("command", [
+    "--mount=type=bind,from=localhost/other,target=/x cat /x", " --network=host true", "--",
+    "true\ntrue", "true\rtrue", "true\u0085true", "true\u2028x", "\u001b[31m", "", "  ", "x" * 4097])
+def test_refused_text(stage, command):
+    stage.spec({"setup": [command]})
+    r = stage.refused("true", code="sandbox_invalid_spec")
+    assert tags(stage) == [] and not (stage.home / "builds").exists(), r
+
+
+# ---- Images that are not what they seem ----
+
+def test_onbuild(stage):
+    name = "localhost/cloop-e2e-onbuild:1"
+    flags = ["--format=docker"] if stage.engine.kind == "podman" else []
+    stage.engine.call("build", "--tag", name, *flags, "-", env={"DOCKER_BUILDKIT": "0"},
+                      data=f"FROM {IMAGE}\nONBUILD RUN touch /triggered\n".encode())
+    try:
+        stage.spec({"image": name, "setup": ["true"]})
+        stage.refused("true", code="setup_onbuild")
+        assert tags(stage) == []
+        stage.spec({"image": name})
+        assert stage.sh("ls /triggered").rc == 1
+    finally:
+        stage.home_is_free()
+        stage.engine.call("rmi", name)
+
+
+def import_with(stage, name, data, **labels):
+    changes = [w for k, v in labels.items()
+               for w in ("--change", f"LABEL io.cloop.sandbox.{k}={v}")]
+    stage.engine.call("import", *changes, "-", name, data=data)
+
+
+def test_foreign_image_under_the_name(stage):
+    stage.spec({"setup": ["echo good > /which"]})
+    shown = stage.answer("sandbox", "explain", "-C", stage.project)
+    key = shown["image"]["setup_key"]
+    stage.engine.call("tag", IMAGE, f"{NAME}:{key}")
+    r = stage.sh("cat /which")
+    assert (r.rc, r.out) == (0, b"good\n"), r
+    stage.home_is_free()
+    stage.engine.call("rmi", f"{NAME}:{key}")
+    other = io.BytesIO(rootfs())
+    with tarfile.open(fileobj=other, mode="a") as tar:
+        tar.addfile(tarfile.TarInfo("other"))
+    import_with(stage, f"{NAME}:{key}", other.getvalue(), setup=key, base=IMAGE)
+    r = stage.sh("cat /which")
+    assert (r.rc, r.out) == (0, b"good\n"), r
+
+
+def test_log_that_cannot_be_written(stage):
+    """A build that fills the disk under its log goes on; a long one's log is cut."""
+    if os.geteuid() != 0 or stage.engine.key == "R":
+        pytest.skip("mounts a small file system")
+    builds = stage.home / "builds"
+    stage.answer("ps")
+    builds.mkdir(mode=0o700)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k,mode=0700", "tmpfs", builds], check=True)
+    try:
+        stage.spec({"setup": ["yes 0123456789012345678901234567890123456789 | head -n 40000; false"]})
+        r = stage.refused("true", code="setup_failed")
+        assert "exit status 1" in r.record["error"]
+    finally:
+        subprocess.run(["umount", builds], check=True)
+    stage.spec({"setup": ["yes 01234567890123456789012345678901234567890 | head -n 80000; echo END"]})
+    assert stage.sh("true").rc == 0
+    log = builds / f"{tags(stage)[0]}.log"
+    assert (1 << 19) < log.stat().st_size <= 1 << 20
+    assert "END" in log.read_text() and log.read_text().startswith("0123")
+
+
+def test_no_shell(stage):
+    name = "localhost/cloop-e2e-empty:1"
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w") as tar:
+        tar.addfile(tarfile.TarInfo("empty"))
+    stage.engine.call("import", "-", name, data=data.getvalue())
+    try:
+        stage.spec({"image": name, "setup": ["true"]})
+        r = stage.refused("true", code="setup_failed")
+        assert "/bin/sh" in r.record["remediation"], r.record
+    finally:
+        stage.engine.call("rmi", name)
+
+
+# ---- Reaping ----
+
+def reap(stage):
+    return stage.answer("executor", "reap")["removed"]
+
+
+def test_reaping(stage):
+    stage.spec({"setup": ["true"]})
+    assert stage.sh("true").rc == 0
+    [key] = tags(stage)
+    lock = stage.home / "locks" / f"setup-{key}"
+    assert reap(stage) == []
+    long_ago = time.time() - 31 * 86400
+    os.utime(lock, (long_ago, long_ago))
+    stage.config(derived_image_days=0)
+    assert reap(stage) == []
+    stage.config(derived_image_days=32)
+    assert reap(stage) == []
+    stage.config()
+    user = stage.detach("sleep", "60")
+    os.utime(lock, (long_ago, long_ago))
+    assert reap(stage) == [] and tags(stage) == [key]
+    stage.cloop("stop", "--signal", "kill", user)
+    stage.home_is_free()
+    assert stage.sh("true").rc == 0  # used just now
+    stage.home_is_free()
+    assert reap(stage) == []
+    os.utime(lock, (long_ago, long_ago))
+    stage.engine.call("tag", IMAGE, f"{NAME}:{'0' * 64}")  # of another home
+    assert reap(stage) == [f"{NAME}:{key}"]
+    assert tags(stage) == ["0" * 64] and not lock.exists()
+    assert not (stage.home / "builds" / f"{key}.log").exists()
+
+
+@pytest.mark.parametrize("point", ["build:begin", "build:built", "build:tagged"])
+def test_starter_dies(stage, point):
+    """What it leaves is reaped, and in nobody's way."""
+    stage.spec({"setup": ["echo made > /made"]})
+    p = stage.popen("run", "-C", stage.project, "--", "true", env={"CLOOP_FAULT": f"{point}=kill"})
+    p.communicate(timeout=60)
+    assert p.returncode == -9
+    left = [t for t in tags(stage) if t.startswith("build-")]
+    assert len(left) == (0 if point == "build:begin" else 1)
+    assert [n for n in reap(stage) if "build-" in n] == [f"{NAME}:{t}" for t in left]
+    r = stage.sh("cat /made")
+    assert (r.rc, r.out) == (0, b"made\n"), r

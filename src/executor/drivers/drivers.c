@@ -18,6 +18,8 @@ static int make_container(
 	if (container_driver_open(
 		    settings->home, settings->container, settings->image_policy, &e, &reason) < 0)
 		e = executor_new_unavailable("container", settings->container->id, &reason);
+	else
+		container_driver_of(e)->derived_image_days = settings->derived_image_days;
 	return registry_add(r, e, err);
 }
 

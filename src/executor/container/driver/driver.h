@@ -14,6 +14,7 @@ struct container_driver {
 	struct container_options options; /* normalized */
 	struct runtime runtime;
 	const struct image_policy *policy; /* borrowed */
+	uint64_t derived_image_days;       /* unused images for setup are reaped; 0 = never */
 };
 
 /*

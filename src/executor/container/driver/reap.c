@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "executor/container/decisions/reap.h"
+#include "executor/container/driver/derived-reap.h"
 #include "executor/container/driver/driver.h"
 #include "executor/container/driver/shim.h"
 #include "executor/container/inspect.h"
@@ -204,6 +205,19 @@ static int reap_batch(
 	return result;
 }
 
+static int reap_derived(const struct reaping *r, struct error *err)
+{
+	struct derived_reap d = {
+		.runtime = &r->driver->runtime,
+		.env = &r->env,
+		.home = r->home.path,
+		.days = r->driver->derived_image_days,
+		.names = r->names,
+	};
+
+	return derived_reap_run(&d, err);
+}
+
 int container_driver_reap(
 	const struct executor *e, const char *home, struct strv *ret_names, struct error *err)
 {
@@ -228,6 +242,11 @@ int container_driver_reap(
 			error_move(err, &one);
 			result = -1;
 		}
+	}
+	auto_error struct error last = ERROR_INIT;
+	if (reap_derived(&r, &last) < 0 && result == 0) {
+		error_move(err, &last);
+		result = -1;
 	}
 	strv_sort(ret_names);
 	strv_done(&r.env);

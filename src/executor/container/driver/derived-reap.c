@@ -1,0 +1,264 @@
+#include "executor/container/driver/derived-reap.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "executor/container/driver/image-answers.h"
+#include "image/setup.h"
+#include "sys/clock.h"
+#include "sys/file.h"
+#include "sys/lockfile.h"
+
+enum { CALL_MS = 60000, STDOUT_MAX = 4 << 20, LINES_MAX = 20000, KEY_DIGITS = 64 };
+
+#define SECOND_NS INT64_C(1000000000)
+#define DAY_NS (86400 * SECOND_NS)
+/* A temporary tag whose lock is not in this home: older than any build. */
+#define FOREIGN_NS (3600 * SECOND_NS)
+#define LOCK_PREFIX "setup-"
+#define BUILD_PREFIX SETUP_NAME ":build-"
+
+struct reaping {
+	const struct derived_reap *what;
+	int locks, builds;  /* folders; -1 = there is none */
+	struct strv images; /* "ID NAME:TAG" */
+};
+
+static void reaping_done(struct reaping *r)
+{
+	cleanup_fd(&r->locks);
+	cleanup_fd(&r->builds);
+	strv_done(&r->images);
+}
+
+static int call(
+	const struct reaping *r, const char *const *args, struct captured *ret, struct error *err)
+{
+	struct client_call c = {
+		.runtime = r->what->runtime,
+		.env = r->what->env,
+		.args = args,
+		.timeout_ms = CALL_MS,
+		.stdout_max = STDOUT_MAX,
+		.cancel_fd = -1,
+	};
+	int got = client_run(&c, ret, err);
+
+	return got == 1 ? client_explain(&c, ret, "", err) : got;
+}
+
+static int list_images(struct reaping *r, struct error *err)
+{
+	static const char name[] = " " SETUP_NAME ":";
+	const char *args[] = {
+		"images", "--no-trunc", "--format={{.ID}} {{.Repository}}:{{.Tag}}", NULL};
+	AUTO(captured) answer = {.status = 0};
+	struct text rest, line;
+
+	if (call(r, args, &answer, err) < 0)
+		return -1;
+	rest = (struct text){str_text(&answer.out), answer.out.len};
+	while (text_split(&rest, '\n', &line))
+		if (text_has(line, name) && strv_add_n(&r->images, line.p, line.len) < 0)
+			break;
+	return 0;
+}
+
+static int remove_image(const struct reaping *r, const char *name, struct error *err)
+{
+	const char *args[] = {"rmi", name, NULL};
+	AUTO(captured) answer = {.status = 0};
+
+	if (call(r, args, &answer, err) < 0)
+		return -1;
+	strv_add(r->what->names, name);
+	return 0;
+}
+
+/* 1 = a container of any state has it. */
+static int in_use(const struct reaping *r, struct text id, struct error *err)
+{
+	auto_free char *filter = mem_printf("--filter=ancestor=%.*s", (int)id.len, id.p);
+	const char *args[] = {"ps", "--all", "--quiet", filter, NULL};
+	AUTO(captured) answer = {.status = 0};
+
+	if (call(r, args, &answer, err) < 0)
+		return -1;
+	return !text_blank((struct text){str_text(&answer.out), answer.out.len});
+}
+
+/* "sha256:ID NAME" in two, without the algorithm. */
+static struct text id_of(const char *line, const char **ret_name)
+{
+	const char *blank = strchr(line, ' ');
+	struct text id = {line, (size_t)(blank - line)};
+
+	*ret_name = blank + 1;
+	return text_starts(id, "sha256:") ? text_after(id, strlen("sha256:")) : id;
+}
+
+/* ---- A key of this home ---- */
+
+static void remove_files(const struct reaping *r, const char *key, bool log)
+{
+	static const char *const suffixes[] = {"id", "context", "log"};
+	auto_error struct error ignored = ERROR_INIT;
+
+	for (size_t i = 0; r->builds >= 0 && i < ARRAY_SIZE(suffixes) - (log ? 0 : 1); i++) {
+		auto_free char *name = mem_printf("%s.%s", key, suffixes[i]);
+		(void)!file_remove_tree_at(r->builds, name, &ignored);
+	}
+}
+
+static bool unused(const struct reaping *r, int lock)
+{
+	struct stat st;
+
+	if (r->what->days == 0 || fstat(lock, &st) < 0)
+		return false;
+	int64_t used = (int64_t)st.st_mtim.tv_sec * SECOND_NS + st.st_mtim.tv_nsec;
+	return clock_realtime_ns() - used >= (int64_t)r->what->days * DAY_NS;
+}
+
+/* Its lock is ours, and nobody used it for long. */
+static int reap_unused(
+	const struct reaping *r, const char *lock_name, const char *key, struct error *err)
+{
+	auto_free char *wanted = mem_printf(SETUP_NAME ":%s", key);
+
+	strv_foreach (line, &r->images) {
+		const char *name;
+		struct text id = id_of(*line, &name);
+		if (strcmp(name, wanted) != 0)
+			continue;
+		int used = in_use(r, id, err);
+		if (used != 0)
+			return used < 0 ? -1 : 0;
+		if (remove_image(r, wanted, err) < 0)
+			return -1;
+		(void)!unlinkat(r->locks, lock_name, 0);
+		break;
+	}
+	remove_files(r, key, true);
+	return 0;
+}
+
+static int reap_key(const struct reaping *r, const char *lock_name, struct error *err)
+{
+	const char *key = lock_name + strlen(LOCK_PREFIX);
+	auto_fd int lock = -1;
+
+	int held = lockfile_try(r->locks, lock_name, &lock, err);
+	if (held != 0)
+		return held < 0 ? -1 : 0;
+	remove_files(r, key, false);
+	return unused(r, lock) ? reap_unused(r, lock_name, key, err) : 0;
+}
+
+static bool is_lock(struct text name)
+{
+	return text_starts(name, LOCK_PREFIX) &&
+	       text_is_hex(text_after(name, strlen(LOCK_PREFIX)), KEY_DIGITS);
+}
+
+static void list_keys(const struct reaping *r, struct strv *ret)
+{
+	int copy = r->locks >= 0 ? openat(r->locks, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
+
+	if (!d)
+		return;
+	for (struct dirent *e; (e = readdir(d));)
+		if (is_lock(text_of(e->d_name)) && strv_add(ret, e->d_name) < 0)
+			break;
+	closedir(d);
+}
+
+/* ---- A temporary tag ---- */
+
+static bool is_older(const json_t *inspect, int64_t age_ns)
+{
+	int64_t made;
+
+	return num_parse_rfc3339(json_get_text(inspect, "Created"), &made) &&
+	       clock_realtime_ns() - made >= age_ns;
+}
+
+/* Its key's build is over: the lock that this home has is free. */
+static int is_stale(const struct reaping *r, struct text id, struct error *err)
+{
+	struct image_answers answers = {
+		.runtime = r->what->runtime, .env = r->what->env, .cancel_fd = -1};
+	auto_free char *image = mem_strndup(id.p, id.len);
+	struct stat st;
+
+	auto_json *inspect = image_answers_ask_id(&answers, image, err);
+	if (!inspect)
+		return -1;
+	struct text key = image_inspect_label(inspect, SETUP_LABEL_KEY);
+	auto_free char *lock = mem_printf(LOCK_PREFIX "%.*s", (int)key.len, key.p ? key.p : "");
+	if (!is_lock(text_of(lock)) || fstatat(r->locks, lock, &st, 0) < 0)
+		return is_older(inspect, FOREIGN_NS);
+	int held = lockfile_held(r->locks, lock, err);
+	return held < 0 ? -1 : !held;
+}
+
+static int reap_tag(const struct reaping *r, const char *line, struct error *err)
+{
+	const char *name;
+	struct text id = id_of(line, &name);
+
+	if (!text_starts(text_of(name), BUILD_PREFIX))
+		return 0;
+	int stale = is_stale(r, id, err);
+	return stale == 1 ? remove_image(r, name, err) : stale;
+}
+
+/* ---- All ---- */
+
+static int open_folder(const char *home, const char *name)
+{
+	auto_free char *path = mem_printf("%s/%s", home, name);
+
+	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static void note(int r, struct error *one, int *result, struct error *err)
+{
+	if (r < 0 && *result == 0) {
+		error_move(err, one);
+		*result = -1;
+	}
+}
+
+int derived_reap_run(const struct derived_reap *what, struct error *err)
+{
+	AUTO(reaping)
+	r = {.what = what,
+		.locks = open_folder(what->home, "locks"),
+		.builds = open_folder(what->home, "builds"),
+		.images = STRV_INIT(LINES_MAX)};
+	AUTO(strv) keys = STRV_INIT(LINES_MAX);
+	int result = 0;
+
+	/* A home without locks never built anything. */
+	if (r.locks < 0)
+		return 0;
+	if (list_images(&r, err) < 0)
+		return -1;
+	list_keys(&r, &keys);
+	strv_foreach (key, &keys) {
+		auto_error struct error one = ERROR_INIT;
+		note(reap_key(&r, *key, &one), &one, &result, err);
+	}
+	strv_foreach (line, &r.images) {
+		auto_error struct error one = ERROR_INIT;
+		note(reap_tag(&r, *line, &one), &one, &result, err);
+	}
+	return result;
+}
