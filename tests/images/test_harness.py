@@ -3,6 +3,7 @@ builds here."""
 import json
 import re
 import shutil
+import subprocess
 
 import pytest
 
@@ -174,7 +175,7 @@ def refused(engine, build, *words, says, env=None):
     p = build(*words, "--tag", "localhost/cloop-images-refused:1", env=env)
     assert p.returncode != 0 and says in p.stderr, p
     assert "cloop-images-refused" not in engine.call("image", "ls")
-    assert not list((ROOT / "build-images").glob("context-*"))
+    assert not list((ROOT / "build-images").glob("scratch-*"))
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -191,6 +192,16 @@ def test_other_tarball_than_pinned(engine, build, images, tmp_path, variant):
 @pytest.mark.parametrize("base", ["debian:12", "debian:12@sha256:12", "debian"])
 def test_base_without_digest(engine, build, base):
     refused(engine, build, "default", "--base", base, says="carries no digest")
+
+
+@pytest.mark.parametrize("words, says", [
+    (["other"], "--engine ENGINE"), (["default", "--tag"], "--engine ENGINE"),
+    (["default", "--what", "x"], "--engine ENGINE"), (["default", "--arch", "riscv64"], "riscv64"),
+    (["default", "--oci-runtime", "", "--engine", "lxc"], "lxc")])
+def test_usage(words, says):
+    p = subprocess.run([ROOT / "scripts/build-harness-image", *words], capture_output=True,
+                       text=True)
+    assert p.returncode in (1, 2) and says in p.stderr and not p.stdout, p
 
 
 def test_cloop_of_another_machine(engine, build):
