@@ -15,12 +15,19 @@ static int check_image(struct text t, struct error *err)
 
 const struct spec_checks judge_spec_checks = {.image = check_image};
 
-enum image_origin judge_origin(const struct cli *c, struct text image)
+enum image_origin judge_origin(struct cli *c, struct text image)
 {
+	auto_error struct error ignored = ERROR_INIT;
+	AUTO(config) config = {0};
 	const char *word = cli_option(c, "--origin");
 
-	return word && strcmp(word, "operator") == 0 ? provenance_origin(image)
-						     : IMAGE_ORIGIN_PROJECT;
+	if (!word || strcmp(word, "operator") != 0)
+		return IMAGE_ORIGIN_PROJECT;
+	/* A configuration that cannot be used refuses every image, whatever its origin. */
+	const char *path = cli_config(c, &ignored);
+	if (!path || config_load(path, &config, &ignored) < 0)
+		return IMAGE_ORIGIN_OPERATOR;
+	return provenance_origin(&config.provenance.published, image);
 }
 
 void judge_image(

@@ -9,7 +9,7 @@ struct cli;
 extern const struct spec_checks judge_spec_checks;
 
 /* Who chose the image, by a command's --origin. */
-enum image_origin judge_origin(const struct cli *c, struct text image);
+enum image_origin judge_origin(struct cli *c, struct text image);
 
 /*
  * The verdict of the operator's policy on an image. A configuration that cannot be used refuses

@@ -16,7 +16,7 @@ void config_done(struct config *c)
 {
 	free(c->default_id);
 	free(c->min_agent_build);
-	free(c->image_provenance);
+	published_images_done(&c->provenance.published);
 	container_options_done(&c->container);
 	image_policy_done(&c->image_policy);
 	*c = (struct config){0};
@@ -40,7 +40,10 @@ static void take_values(struct values *v, struct config *c)
 	c->min_agent_build = TAKE_PTR(e->min_agent_build);
 	c->orphan_sweep_interval_minutes = e->orphan_sweep_interval_minutes;
 	c->fleet = e->limits;
-	c->image_provenance = TAKE_PTR(e->image_provenance);
+	c->provenance.mode =
+		(enum provenance_mode)provenance_mode_from_text(text_of(e->image_provenance));
+	c->provenance.published = e->published;
+	e->published = (struct published_images){.issuer = NULL};
 	c->container_enabled = e->container.enabled;
 	c->disk_quota = strcmp(e->container.disk_quota, "auto") == 0;
 	c->derived_image_days = e->container.derived_image_days;
@@ -196,6 +199,7 @@ struct registry_settings config_registry_settings(const struct config *c, const 
 		.home = home,
 		.container = c->container_enabled ? &c->container : NULL,
 		.image_policy = &c->image_policy,
+		.provenance = &c->provenance,
 		.derived_image_days = c->derived_image_days,
 		.allow_host_process = c->allow_host_process,
 	};

@@ -10,6 +10,7 @@
 #include "executor/container/options.h"
 #include "executor/registry.h"
 #include "image/policy.h"
+#include "image/provenance.h"
 #include "limits/limits.h"
 #include "yaml/problem.h"
 
@@ -19,7 +20,7 @@ struct config {
 	char *min_agent_build;                 /* NULL = unset; may be no build at all */
 	int64_t orphan_sweep_interval_minutes; /* 0 = default, negative = off */
 	struct limits fleet;                   /* executors.limits, the fleet's ceiling */
-	char *image_provenance;                /* off, warn, required */
+	struct provenance_rules provenance;
 	bool container_enabled;
 	struct container_options container; /* normalized */
 	bool disk_quota;                    /* auto; false = off */

@@ -12,6 +12,15 @@ struct show {
 	json_t *values;
 };
 
+static json_t *items_of(const struct schema_key *key)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; key->fallback_items[i]; i++)
+		json_array_append_new(list, json_string(key->fallback_items[i]));
+	return list;
+}
+
 /* The default as a file would hold it. */
 static json_t *fallback_of(const struct show *s, const char *path, const struct schema_key *key)
 {
@@ -19,6 +28,8 @@ static json_t *fallback_of(const struct show *s, const char *path, const struct 
 
 	if (strcmp(path, "executors.default") == 0)
 		return json_from_string(config_default_executor(s->config));
+	if (key->fallback_items)
+		return items_of(key);
 	if (!key->fallback)
 		return key->type == SCHEMA_LIST || key->type == SCHEMA_ENTRIES ? json_array()
 									       : json_null();

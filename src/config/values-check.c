@@ -30,13 +30,6 @@ bool values_check_unavailable_text(struct schema_bind *b, const struct schema_ke
 	return refuse(b, n, key->name);
 }
 
-bool values_check_provenance(struct schema_bind *b, const struct schema_key *key,
-	const struct node *n, struct text value)
-{
-	(void)key;
-	return !text_is(value, "required") || refuse(b, n, "image_provenance: required");
-}
-
 bool values_check_id(struct schema_bind *b, const struct schema_key *key, const struct node *n,
 	struct text value)
 {
@@ -79,13 +72,6 @@ bool values_check_cpus(
 	}
 	*(uint64_t *)field = millis;
 	return true;
-}
-
-void values_check_published(struct schema_bind *b, const struct schema_section *s, void *out)
-{
-	(void)out;
-	if (s->given)
-		refuse(b, s->node, "executors.published_images");
 }
 
 void values_check_kubernetes(struct schema_bind *b, const struct schema_section *s, void *out)

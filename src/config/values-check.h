@@ -13,8 +13,6 @@ struct values_container;
 /* Any text at all is refused: not_available_yet. */
 bool values_check_unavailable_text(struct schema_bind *b, const struct schema_key *key,
 	const struct node *n, struct text value);
-bool values_check_provenance(struct schema_bind *b, const struct schema_key *key,
-	const struct node *n, struct text value);
 bool values_check_id(struct schema_bind *b, const struct schema_key *key, const struct node *n,
 	struct text value);
 /* Only warns: what is no build refuses agents when they are placed (sandbox-spec.md §12.1). */
@@ -24,7 +22,6 @@ bool values_check_build(struct schema_bind *b, const struct schema_key *key, con
 bool values_check_cpus(
 	struct schema_bind *b, const struct schema_key *key, const struct node *n, void *field);
 
-void values_check_published(struct schema_bind *b, const struct schema_section *s, void *out);
 void values_check_kubernetes(struct schema_bind *b, const struct schema_section *s, void *out);
 /* Every option by the rule of its row, so that all that are wrong are told at once. */
 void values_check_container(struct schema_bind *b, const struct schema_section *s, void *out);

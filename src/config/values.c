@@ -2,12 +2,12 @@
 
 #include "config/values-check.h"
 #include "image/policy-keys.h"
+#include "image/published.h"
 #include "limits/ceiling.h"
 
 enum {
 	MINUTES_MAX = 525600, /* a year */
 	TEXT_MAX = 1024,
-	PUBLISHED_MAX = 16,
 };
 
 static const struct schema_key limits_keys[] = {
@@ -39,30 +39,6 @@ static const struct schema_key limits_keys[] = {
 static const struct schema limits_schema = {SCHEMA(limits_keys),
 	.doc = "Ceilings of every run, whatever its project asks for. They only lower: a request "
 	       "or a default above is cut, and a run that asks for nothing gets the ceiling."};
-
-#define AT(name) .offset = offsetof(struct values_published, name)
-static const struct schema_key published_keys[] = {
-	{.name = "repositories",
-		.type = SCHEMA_LIST,
-		AT(repositories),
-		.max_items = PUBLISHED_MAX,
-		.max_bytes = 512,
-		.doc = "Exact names of cloop's own images."},
-	{.name = "issuer",
-		.type = SCHEMA_TEXT,
-		AT(issuer),
-		.max_bytes = 512,
-		.doc = "Issuer of the certificates that sign them."},
-	{.name = "subject_regexp",
-		.type = SCHEMA_TEXT,
-		AT(subject_regexp),
-		.max_bytes = TEXT_MAX,
-		.doc = "Anchored pattern of the signer's identity."},
-};
-#undef AT
-static const struct schema published_schema = {SCHEMA(published_keys),
-	.across = values_check_published,
-	.doc = "cloop's own images and who signs them. Not available in this version."};
 
 #define AT(name) .offset = offsetof(struct values_egress, name)
 static const struct schema_key egress_keys[] = {
@@ -392,14 +368,14 @@ static const struct schema_key executors_keys[] = {
 		.type = SCHEMA_TEXT,
 		AT(image_provenance),
 		.choices = provenance_words,
-		.check = values_check_provenance,
 		.fallback = "warn",
-		.doc = "What happens to cloop's own images without a valid signature. required is "
-		       "not available in this version."},
+		.doc = "What happens to cloop's own images. warn: one that is unsigned or cannot "
+		       "be checked runs with a warning, one that somebody else has signed is "
+		       "refused. required: only a verified one runs. off: none is checked."},
 	{.name = "published_images",
 		.type = SCHEMA_SECTION,
 		AT(published),
-		.section = &published_schema,
+		.section = &published_images_schema,
 		.doc = "See below."},
 	{.name = "egress",
 		.type = SCHEMA_SECTION,
@@ -505,9 +481,7 @@ void values_done(struct values *v)
 	free(e->default_id);
 	free(e->min_agent_build);
 	free(e->image_provenance);
-	list_done(&e->published.repositories);
-	free(e->published.issuer);
-	free(e->published.subject_regexp);
+	published_images_done(&e->published);
 	free(e->egress.listen_addr);
 	free(e->egress.advertise_addr);
 	container_done(&e->container);

@@ -6,6 +6,7 @@
 
 #include "executor/container/options.h"
 #include "image/policy.h"
+#include "image/published.h"
 #include "limits/limits.h"
 #include "schema/schema.h"
 
@@ -17,12 +18,6 @@ struct values_egress {
 	uint64_t dial_timeout_seconds;
 	uint64_t default_max_bytes_up, default_max_bytes_down;
 	uint64_t max_connections;
-};
-
-struct values_published {
-	struct schema_list repositories;
-	char *issuer;
-	char *subject_regexp;
 };
 
 /* The keys are bound here; what is judged with them (network.md §4) comes with the filter. */
@@ -58,7 +53,7 @@ struct values_executors {
 	int64_t orphan_sweep_interval_minutes;
 	struct limits limits;
 	char *image_provenance;
-	struct values_published published;
+	struct published_images published;
 	struct values_egress egress;
 	struct values_container container;
 	struct values_kubernetes kubernetes;

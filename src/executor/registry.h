@@ -8,6 +8,7 @@
 
 struct container_options;
 struct image_policy;
+struct provenance_rules;
 
 enum { REGISTRY_EXECUTORS_MAX = 64 };
 
@@ -30,6 +31,7 @@ struct registry_settings {
 	const char *home;                          /* NULL = none yet (executor test) */
 	const struct container_options *container; /* normalized; NULL = switched off */
 	const struct image_policy *image_policy;   /* validated; outlives the executors */
+	const struct provenance_rules *provenance; /* outlives the executors */
 	uint64_t derived_image_days;               /* of `container`; 0 = never reaped */
 	bool allow_host_process;
 };

@@ -11,6 +11,8 @@
 
 /* What a code says of a text. */
 static const char *const facts[PROBLEM_CODE_COUNT] = {
+	[PROBLEM_EMPTY_ENTRY] = "is empty",
+	[PROBLEM_REPO_NEEDS_REGISTRY] = "would mean that repository of any registry",
 	[PROBLEM_NOT_ASCII] = "holds a byte that is not ASCII",
 	[PROBLEM_BAD_BYTE] = "holds a blank or control character",
 	[PROBLEM_HAS_SCHEME] = "begins with a scheme",
@@ -29,7 +31,7 @@ static const char *const facts[PROBLEM_CODE_COUNT] = {
 	[PROBLEM_BAD_ISSUER] = "is no https URL of an issuer",
 };
 
-static bool tell(
+bool policy_keys_tell(
 	struct schema_bind *b, const struct node *n, struct text value, enum problem_code code)
 {
 	if (code == PROBLEM_NONE)
@@ -52,7 +54,7 @@ static bool check_registry(struct schema_bind *b, const struct schema_key *key,
 	struct policy_entry e;
 
 	(void)key;
-	if (empty(b, n, value) || !tell(b, n, value, policy_entry_registry(value, &e)))
+	if (empty(b, n, value) || !policy_keys_tell(b, n, value, policy_entry_registry(value, &e)))
 		return false;
 	if (strcmp(e.text, "*") == 0)
 		schema_warning(b, PROBLEM_ANY_REGISTRY, n, "* admits every registry");
@@ -72,7 +74,7 @@ static bool check_repo(struct schema_bind *b, const struct schema_key *key, cons
 	struct policy_entry e;
 
 	(void)key;
-	return !empty(b, n, value) && tell(b, n, value, policy_entry_repo(value, &e));
+	return !empty(b, n, value) && policy_keys_tell(b, n, value, policy_entry_repo(value, &e));
 }
 
 static bool check_default(struct schema_bind *b, const struct schema_key *key, const struct node *n,
@@ -81,7 +83,7 @@ static bool check_default(struct schema_bind *b, const struct schema_key *key, c
 	struct policy_entry e;
 
 	(void)key;
-	return tell(b, n, value, policy_entry_host(value, &e));
+	return policy_keys_tell(b, n, value, policy_entry_host(value, &e));
 }
 
 static bool check_insecure(struct schema_bind *b, const struct schema_key *key,
@@ -90,14 +92,15 @@ static bool check_insecure(struct schema_bind *b, const struct schema_key *key,
 	struct policy_entry e;
 
 	(void)key;
-	return !empty(b, n, value) && tell(b, n, value, policy_entry_loopback(value, &e));
+	return !empty(b, n, value) &&
+	       policy_keys_tell(b, n, value, policy_entry_loopback(value, &e));
 }
 
 static bool check_key(struct schema_bind *b, const struct schema_key *key, const struct node *n,
 	struct text value)
 {
 	(void)key;
-	return !empty(b, n, value) && tell(b, n, value, policy_entry_key(value));
+	return !empty(b, n, value) && policy_keys_tell(b, n, value, policy_entry_key(value));
 }
 
 static bool missing(struct schema_bind *b, const struct schema_key *key, const struct node *n,
@@ -108,13 +111,14 @@ static bool missing(struct schema_bind *b, const struct schema_key *key, const s
 	return value.len == 0;
 }
 
-static bool check_issuer(struct schema_bind *b, const struct schema_key *key, const struct node *n,
+bool policy_keys_issuer(struct schema_bind *b, const struct schema_key *key, const struct node *n,
 	struct text value)
 {
-	return !missing(b, key, n, value) && tell(b, n, value, policy_entry_issuer(value));
+	return !missing(b, key, n, value) &&
+	       policy_keys_tell(b, n, value, policy_entry_issuer(value));
 }
 
-static bool check_subject(struct schema_bind *b, const struct schema_key *key, const struct node *n,
+bool policy_keys_subject(struct schema_bind *b, const struct schema_key *key, const struct node *n,
 	struct text value)
 {
 	struct regexp_facts f;
@@ -318,14 +322,14 @@ static const struct schema_key identity_keys[] = {
 		.flags = TYPED | SCHEMA_CHECK_EMPTY,
 		AT(issuer),
 		.max_bytes = POLICY_ISSUER_MAX,
-		.check = check_issuer,
+		.check = policy_keys_issuer,
 		.doc = "https URL of the issuer of the signer's certificate."},
 	{.name = "subject_regexp",
 		.type = SCHEMA_TEXT,
 		.flags = TYPED | SCHEMA_CHECK_EMPTY,
 		AT(subject_regexp),
 		.max_bytes = REGEXP_MAX_BYTES,
-		.check = check_subject,
+		.check = policy_keys_subject,
 		.doc = "Pattern of the signer's identity: begins with ^, ends with $ or .+. "
 		       "Literals, "
 		       "escapes, classes, groups and quantifiers of RE2; no flags and "

@@ -75,27 +75,12 @@ struct provenance_answer provenance_decide(const struct provenance_question *q)
 	return a;
 }
 
-bool provenance_is_own(const struct image_reference *r)
-{
-	static const char *const repositories[] = {
-		"blechschmidt/cloop",
-		"blechschmidt/cloop-harness",
-		"blechschmidt/cloop-harness-copilot",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(repositories); i++)
-		if (strcmp(r->registry, "ghcr.io") == 0 &&
-			strcmp(r->repository, repositories[i]) == 0)
-			return true;
-	return false;
-}
-
-enum image_origin provenance_origin(struct text image)
+enum image_origin provenance_origin(const struct published_images *p, struct text image)
 {
 	auto_error struct error ignored = ERROR_INIT;
 	struct image_reference r;
 
-	return image_reference_parse(image, &r, &ignored) == 0 && provenance_is_own(&r)
+	return image_reference_parse(image, &r, &ignored) == 0 && published_images_have(p, &r)
 		       ? IMAGE_ORIGIN_PUBLISHED
 		       : IMAGE_ORIGIN_OPERATOR;
 }

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "image/published.h"
 #include "image/reference.h"
 #include "image/verdict.h"
 
@@ -66,7 +67,10 @@ struct provenance_answer {
 };
 struct provenance_answer provenance_decide(const struct provenance_question *q);
 
-/* Is it one of cloop's own images, by its name? */
-bool provenance_is_own(const struct image_reference *r);
+/* What the operator sets (executors.image_provenance, executors.published_images). */
+struct provenance_rules {
+	enum provenance_mode mode;
+	struct published_images published;
+};
 /* The origin of an image that the operator chose: published, if it is one of cloop's own. */
-enum image_origin provenance_origin(struct text image);
+enum image_origin provenance_origin(const struct published_images *p, struct text image);

@@ -35,7 +35,9 @@ static const char *image_of(const struct context *c, const struct decision *d)
 
 static enum image_origin origin_of(const struct context *c, const struct decision *d)
 {
-	return d->run.image ? IMAGE_ORIGIN_PROJECT : provenance_origin(text_of(image_of(c, d)));
+	return d->run.image ? IMAGE_ORIGIN_PROJECT
+			    : provenance_origin(
+				      &c->config.provenance.published, text_of(image_of(c, d)));
 }
 
 static void fill_request(const struct context *c, const struct dispatch *in,

@@ -70,6 +70,7 @@ static int try_runtime(
 	const char *engine, const char *oci_runtime, const struct home *home, struct error *err)
 {
 	static const struct image_policy none = {.default_registry = NULL};
+	static const struct provenance_rules off = {.mode = PROVENANCE_OFF};
 	AUTO(container_options) raw;
 	AUTO(container_options) options;
 	AUTO_PTR(executor) e = NULL;
@@ -81,7 +82,7 @@ static int try_runtime(
 	mem_set_string(&raw.oci_runtime, oci_runtime);
 	mem_set_string(&raw.image, PROBE_IMAGE);
 	if (container_options_normalize(&raw, &options, err) < 0 ||
-		container_driver_open(home->path, &options, &none, &e, err) < 0)
+		container_driver_open(home->path, &options, &none, &off, &e, err) < 0)
 		return -1;
 	return executor_smoke_test(e, NULL, &result, err);
 }

@@ -481,6 +481,17 @@ void schema_bind_document(struct schema_bind *b, const struct schema *s, void *o
 		wrong_type(b, "a mapping of keys", root);
 }
 
+static void default_items(const struct schema_key *key, struct schema_list *list)
+{
+	assert(key->type == SCHEMA_LIST && key->max_items);
+	strv_done(&list->items);
+	list->items = STRV_INIT(key->max_items);
+	for (const char *const *item = key->fallback_items; *item; item++) {
+		int added = strv_add(&list->items, *item);
+		assert(added == 0);
+	}
+}
+
 void schema_defaults(const struct schema *s, void *out)
 {
 	AUTO(problems) none = PROBLEMS_INIT(PROBLEMS_ERRORS_MAX);
@@ -492,6 +503,8 @@ void schema_defaults(const struct schema *s, void *out)
 		struct node n = {.kind = NODE_SCALAR, .plain = true};
 		if (key->type == SCHEMA_SECTION)
 			schema_defaults(key->section, (char *)out + key->offset);
+		if (key->fallback_items)
+			default_items(key, (struct schema_list *)((char *)out + key->offset));
 		if (!key->fallback || key->type > SCHEMA_SIZE)
 			continue;
 		n.text = text_of(key->fallback);

@@ -69,6 +69,8 @@ static void add_section(const struct schema *s, const char *path, struct str *ou
 		str_add_text(out, " | ");
 		if (key->fallback)
 			str_addf(out, "`%s`", key->fallback[0] ? key->fallback : "\"\"");
+		for (size_t k = 0; key->fallback_items && key->fallback_items[k]; k++)
+			str_addf(out, "%s`%s`", k ? ", " : "", key->fallback_items[k]);
 		str_addf(out, " | %s |\n", key->doc ? key->doc : "");
 	}
 	for (size_t i = 0; i < s->n; i++) {

@@ -97,11 +97,12 @@ struct schema_key {
 	schema_after *after;
 	const struct schema *section;
 	size_t entry_size;
-	const char *fallback;      /* default as it would be written in a file; NULL = absent */
-	const char *range_code;    /* instead of too_large, below_minimum, negative */
-	const char *negative_hint; /* remedy of `negative` */
-	const char *pattern;       /* ECMA 262, for the JSON Schema: what `check` takes */
-	const char *doc;           /* sentences for people */
+	const char *fallback; /* default as it would be written in a file; NULL = absent */
+	const char *const *fallback_items; /* the same of a list of texts, NULL-terminated */
+	const char *range_code;            /* instead of too_large, below_minimum, negative */
+	const char *negative_hint;         /* remedy of `negative` */
+	const char *pattern;               /* ECMA 262, for the JSON Schema: what `check` takes */
+	const char *doc;                   /* sentences for people */
 };
 
 struct schema {

@@ -15,8 +15,8 @@ static int make_container(
 
 	if (!settings->container)
 		return 0;
-	if (container_driver_open(
-		    settings->home, settings->container, settings->image_policy, &e, &reason) < 0)
+	if (container_driver_open(settings->home, settings->container, settings->image_policy,
+		    settings->provenance, &e, &reason) < 0)
 		e = executor_new_unavailable("container", settings->container->id, &reason);
 	else
 		container_driver_of(e)->derived_image_days = settings->derived_image_days;

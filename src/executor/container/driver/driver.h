@@ -8,21 +8,24 @@
 #include "executor/container/argv.h"
 #include "executor/container/driver/client.h"
 #include "executor/executor.h"
+#include "image/provenance.h"
 
 struct container_driver {
 	char *home;                       /* cloop's; may be NULL: facts and checks only */
 	struct container_options options; /* normalized */
 	struct runtime runtime;
-	const struct image_policy *policy; /* borrowed */
-	uint64_t derived_image_days;       /* unused images for setup are reaped; 0 = never */
+	const struct image_policy *policy; /* borrowed, as the next one */
+	const struct provenance_rules *provenance;
+	uint64_t derived_image_days; /* unused images for setup are reaped; 0 = never */
 };
 
 /*
- * Finds the engine and makes the executor. options must be normalized; copied. policy must outlive
- * it. Errors: those of runtime_detect().
+ * Finds the engine and makes the executor. options must be normalized; copied. policy and
+ * provenance must outlive it. Errors: those of runtime_detect().
  */
 must_check int container_driver_open(const char *home, const struct container_options *options,
-	const struct image_policy *policy, struct executor **ret, struct error *err);
+	const struct image_policy *policy, const struct provenance_rules *provenance,
+	struct executor **ret, struct error *err);
 /* The driver behind an executor of kind "container"; NULL for others. */
 struct container_driver *container_driver_of(const struct executor *e);
 

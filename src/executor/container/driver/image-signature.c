@@ -1,25 +1,30 @@
+/*
+ * Two rules may want a signature: the policy's (§8) and that of cloop's own images (§9). Each is
+ * asked for the candidates in their order, and the first that passes both is what runs; one that
+ * passes only the policy's is what a warning is about.
+ */
 #include "executor/container/driver/image-signature.h"
 
-#include <assert.h>
 #include <string.h>
 
+#include "executor/container/driver/image-provenance.h"
 #include "image/outcome.h"
 #include "trust/verify.h"
 
-/* What of the pinned image is asked, and until when. */
-struct candidates {
-	char digests[IMAGE_CANDIDATES_MAX][IMAGE_DIGEST_MAX + 1];
-	size_t n;
+struct search {
+	const struct run_image_question *q;
+	const struct image_identity *identity;
+	bool verify; /* by the policy */
+	bool own;    /* by the provenance of cloop's own images */
 	int64_t deadline_ms;
+	struct trust_answer refusal;        /* of the policy, for the first candidate */
+	const char *allowed;                /* the first digest that passed the policy, or NULL */
+	struct trust_provenance provenance; /* of those that did */
 };
 
-static void list_candidates(const struct image_identity *i, struct candidates *ret)
+static void search_done(struct search *s)
 {
-	*ret = (struct candidates){
-		.n = i->n_candidates ? i->n_candidates : 1, .deadline_ms = trust_deadline()};
-	memcpy(ret->digests, i->candidates, sizeof(ret->digests));
-	if (i->n_candidates == 0)
-		memcpy(ret->digests[0], i->digest, sizeof(i->digest));
+	trust_answer_done(&s->refusal);
 }
 
 static int refuse(
@@ -48,60 +53,126 @@ static int refuse_unpinned(const struct run_image_question *q, struct error *err
 	return refuse(q, &no_digest, err);
 }
 
-/* The answer for one digest. */
-static int verify(const struct run_image_question *q, const struct image_identity *i,
-	const char *digest, int64_t deadline_ms, struct trust_answer *ret, struct error *err)
+/* Whether the digest is the one, or the search goes on, or ends without it. */
+enum verdict { THIS_ONE, NEXT, NO_MORE };
+
+static int ask_policy(struct search *s, const struct image_reference *pinned, enum verdict *ret,
+	struct error *err)
 {
-	struct image_reference pinned = i->ref;
+	AUTO(trust_answer) a = {.attempts = NULL};
 	struct trust_question question = {
-		.policy = q->driver->policy,
-		.image = &pinned,
-		.home = q->home,
-		.deadline_ms = deadline_ms,
-		.cancel_fd = q->start->cancel_fd,
+		.policy = s->q->driver->policy,
+		.image = pinned,
+		.home = s->q->home,
+		.deadline_ms = s->deadline_ms,
+		.cancel_fd = s->q->start->cancel_fd,
 	};
 
-	memcpy(pinned.digest, digest, strlen(digest) + 1);
-	return trust_verify(&question, ret, err);
+	if (trust_verify(&question, &a, err) < 0)
+		return -1;
+	*ret = a.end == TRUST_VERIFIED ? THIS_ONE : a.end == TRUST_FAILED ? NEXT : NO_MORE;
+	if (*ret == NO_MORE || (*ret == NEXT && !s->refusal.reason[0])) {
+		trust_answer_done(&s->refusal);
+		s->refusal = a;
+		a.attempts = NULL;
+	}
+	return 0;
 }
 
-/* In their order, until one is verified; what is told of a refusal is told of the first. */
-static int verify_candidates(
-	const struct run_image_question *q, struct image_identity *i, struct error *err)
+static int ask_provenance(struct search *s, const struct image_reference *pinned, enum verdict *ret,
+	struct error *err)
 {
-	AUTO(trust_answer) first = {.attempts = NULL};
-	struct candidates c;
+	struct trust_provenance p;
+	struct trust_provenance_question question = {
+		.rules = s->q->driver->provenance,
+		.policy = s->q->driver->policy,
+		.image = pinned,
+		.home = s->q->home,
+		.deadline_ms = s->deadline_ms,
+		.cancel_fd = s->q->start->cancel_fd,
+	};
 
-	list_candidates(i, &c);
-	for (size_t k = 0; k < c.n; k++) {
-		AUTO(trust_answer) a = {.attempts = NULL};
-		if (verify(q, i, c.digests[k], c.deadline_ms, &a, err) < 0)
+	if (trust_provenance_ask(&question, &p, err) < 0)
+		return -1;
+	*ret = p.cosign == PROVENANCE_COSIGN_OK     ? THIS_ONE
+	       : p.cosign == PROVENANCE_COSIGN_FAIL ? NEXT
+						    : NO_MORE;
+	if (s->allowed)
+		image_provenance_merge(&s->provenance, &p);
+	else
+		s->provenance = p;
+	return 0;
+}
+
+static int ask(struct search *s, const char *digest, enum verdict *ret, struct error *err)
+{
+	struct image_reference pinned = s->identity->ref;
+
+	memcpy(pinned.digest, digest, strlen(digest) + 1);
+	*ret = THIS_ONE;
+	if (s->verify && ask_policy(s, &pinned, ret, err) < 0)
+		return -1;
+	if (*ret != THIS_ONE || !s->own)
+		return 0;
+	if (ask_provenance(s, &pinned, ret, err) < 0)
+		return -1;
+	if (!s->allowed)
+		s->allowed = digest;
+	return 0;
+}
+
+/* *ret: the digest that passed everything; NULL = none did. */
+static int find(struct search *s, const char **ret, struct error *err)
+{
+	const struct image_identity *i = s->identity;
+	size_t n = i->n_candidates ? i->n_candidates : 1;
+	enum verdict v = NEXT;
+
+	*ret = NULL;
+	for (size_t k = 0; k < n && v == NEXT; k++) {
+		const char *digest = i->n_candidates ? i->candidates[k] : i->digest;
+		if (ask(s, digest, &v, err) < 0)
 			return -1;
-		if (a.end == TRUST_VERIFIED) {
-			image_identity_settle(i, c.digests[k]);
-			return 0;
-		}
-		if (k > 0 && a.end == TRUST_FAILED)
-			continue;
-		trust_answer_done(&first);
-		first = a;
-		a.attempts = NULL;
-		if (first.end != TRUST_FAILED)
-			break;
+		if (v == THIS_ONE)
+			*ret = digest;
 	}
-	return refuse(q, &first, err);
+	return 0;
+}
+
+static int settle(struct search *s, struct run_image *i, struct error *err)
+{
+	const char *digest;
+
+	if (find(s, &digest, err) < 0)
+		return -1;
+	bool verified = digest;
+	if (!verified && !s->allowed)
+		return refuse(s->q, &s->refusal, err);
+	image_identity_settle(&i->stored.identity, verified ? digest : s->allowed);
+	return verified ? 0 : image_provenance_conclude(s->q, &s->provenance, i, err);
 }
 
 int image_signature_settle(
 	const struct run_image_question *q, struct run_image *i, struct error *err)
 {
-	struct image_identity *identity = &i->stored.identity;
+	const struct image_identity *identity = &i->stored.identity;
 	enum pin_result result = identity->reproducible ? PIN_PINNED : PIN_NO_DIGEST;
 	struct pin_outcome outcome =
 		pin_outcome_of(q->driver->policy, q->start->image_origin, result);
+	__attribute__((cleanup(search_done))) struct search s = {
+		.q = q,
+		.identity = identity,
+		.verify = outcome.verify,
+		.own = image_provenance_wanted(q, &identity->ref),
+	};
 
 	i->not_pinned = outcome.warn;
 	if (outcome.action == PIN_REFUSE)
 		return refuse_unpinned(q, err);
-	return outcome.verify ? verify_candidates(q, identity, err) : 0;
+	if (!identity->reproducible)
+		return s.own ? image_provenance_conclude(q, NULL, i, err) : 0;
+	if (!s.verify && !s.own)
+		return 0;
+	s.deadline_ms = trust_deadline();
+	return settle(&s, i, err);
 }

@@ -56,6 +56,8 @@ void run_image_warn(const struct run_image *i, json_t *record)
 	if (i->not_pinned)
 		record_warn(record, "image_not_pinned",
 			"the image has no digest: it runs by its ID %s", image->id);
+	if (i->provenance_warning)
+		record_warn(record, i->provenance_warning, "%s", i->provenance_reason);
 	if (i->build.without_network)
 		record_warn(record, "build_without_network",
 			"the image for setup is built without a network, since that of the run is "

@@ -24,6 +24,9 @@ struct run_image {
 	char run[IMAGE_TEXT_MAX + 1];
 	char id[IMAGE_DIGEST_MAX + 1]; /* of what runs */
 	bool not_pinned;               /* although the policy restricts something */
+	/* Of one of cloop's own images (§9): image_unsigned, image_unchecked, or NULL. */
+	const char *provenance_warning;
+	char provenance_reason[ERROR_TEXT_MAX + 1];
 	struct run_build build;
 };
 #define RUN_IMAGE_INIT ((struct run_image){.stored = STORED_IMAGE_INIT})
