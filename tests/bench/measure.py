@@ -1,14 +1,19 @@
 """The measurements. Each yields rows; both sides of a ratio run in turn, in pairs whose order
 alternates, so that what else happens on the machine meets both."""
 import os
+import pathlib
 import re
 import statistics
 import subprocess
+import sys
 import time
 
 import peer
 import process
 from table import Row, ratios
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+from fake_registry import FakeRegistry, image  # noqa: E402
 
 SHORT = ("true",)
 SETTLE_SECONDS, IDLE_SECONDS, INIT_LOOKS = 2, 10, 5
@@ -201,6 +206,21 @@ def log_mib(engine):
     return sum(f.stat().st_size for f in (runs[-1] / "log").iterdir()) / (1 << 20)
 
 
+def registry(build):
+    """A tag's digest, from a registry on loopback that answers at once."""
+    server = FakeRegistry()
+    try:
+        server.tag("1", image())
+        said = subprocess.run([build / "tests/registry/registry-ask", "bench",
+                               f"{server.name}/x:1"], capture_output=True, text=True,
+                              check=True).stdout
+    finally:
+        server.close()
+    first, then = (float(n) for n in re.findall(r"([\d.]+) ms", said))
+    return Row("digest of a tag, registry on loopback", "in process", f"{then:.2f} ms", "", then,
+               10, "ms", f"the first, which loads libcurl: {first:.1f} ms")
+
+
 def programs(build, place):
     """The bench programs of single areas."""
     said = subprocess.run([build / "tests/bench/spec-bench"], capture_output=True, text=True,
@@ -215,6 +235,7 @@ def programs(build, place):
     slowest = min(float(n) for n in re.findall(r"(\d+) verdicts/s", said))
     yield Row("image verdict, slowest kind", "in process", f"{slowest:.0f} verdicts/s", "",
               slowest, -1000000, "verdicts/s")
+    yield registry(build)
     said = subprocess.run([build / "tests/bench/log-bench", place], capture_output=True,
                           text=True, check=True).stdout
     for line in said.splitlines():

@@ -1,12 +1,16 @@
-"""The registry client against a registry of our own (image-trust.md §6, §7, §14.5-8): every attack of
-the table ends with its code, in time, and no credential goes where it does not belong."""
+"""The registry client against a registry of our own (image-trust.md §6, §7, §14.5-8): every attack
+of the table ends with its code, in time, and no credential goes where it does not belong."""
 import base64
+import contextlib
+import ctypes
+import http.client as http_client
 import json
 import os
 import pathlib
 import shutil
 import socket
 import subprocess
+import threading
 import time
 import urllib.parse
 
@@ -88,34 +92,35 @@ def registry(place):
     r.close()
 
 
-def trust(names, ca, folders):
-    for name in names:
-        folder = CERTS / name
-        folder.mkdir(parents=True)
-        folders.append(folder)
-        shutil.copy(ca, folder / "ca.crt")
+@contextlib.contextmanager
+def trusted(ca, *names):
+    """These hosts' certificates may come from this CA."""
+    made = [d for d in (CERTS.parent, CERTS) if not d.exists()]
+    folders = [CERTS / name for name in names]
+    try:
+        for folder in folders:
+            folder.mkdir(parents=True)
+            shutil.copy(ca, folder / "ca.crt")
+        yield
+    finally:
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
+        for d in reversed(made):
+            d.rmdir()
 
 
 @pytest.fixture
-def tls(place, tmp_path_factory):
+def tls(place, tmp_path):
     """Two registries with TLS, at 127.0.0.1 and 127.0.0.2, of which the policy names the first."""
     if os.geteuid() != 0:
         pytest.skip("needs root: puts a CA into /etc/containers/certs.d")
-    folder, folders = tmp_path_factory.mktemp("tls"), []
-    certificate, ca = fake.make_certificate(folder, "127.0.0.1", OTHER)
+    certificate, ca = fake.make_certificate(tmp_path, "127.0.0.1", OTHER)
     pair = [FakeRegistry("127.0.0.1", certificate), FakeRegistry(OTHER, certificate)]
-    before = CERTS.exists()
-    try:
-        trust([r.name for r in pair], ca, folders)
-        place.policy(allowed_registries=[pair[0].name])
+    place.policy(allowed_registries=[pair[0].name])
+    with trusted(ca, *(r.name for r in pair)):
         yield pair
-    finally:
-        for r in pair:
-            r.close()
-        for f in folders:
-            shutil.rmtree(f)
-        if not before:
-            CERTS.rmdir()
+    for r in pair:
+        r.close()
 
 
 def no_authorization(registry):
@@ -321,18 +326,14 @@ def test_redirects_leave_credentials_behind(place, tls):
 def test_redirect_to_another_port(place, tls, tmp_path_factory):
     first, _ = tls
     certificate, ca = fake.make_certificate(tmp_path_factory.mktemp("port"), "127.0.0.1")
-    third, folders = FakeRegistry("127.0.0.1", certificate), []
-    try:
-        trust([third.name], ca, folders)
-        place.login(first.name)
-        first.tag("1", [fake.challenge("Basic"), redirect(f"{third.url}/v2/x/manifests/1")])
-        third.tag("1", image())
+    third = FakeRegistry("127.0.0.1", certificate)
+    place.login(first.name)
+    first.tag("1", [fake.challenge("Basic"), redirect(f"{third.url}/v2/x/manifests/1")])
+    third.tag("1", image())
+    with trusted(ca, third.name):
         place.ok(f"{first.name}/x:1")
-        no_authorization(third)
-    finally:
-        third.close()
-        for f in folders:
-            shutil.rmtree(f)
+    no_authorization(third)
+    third.close()
 
 
 @pytest.mark.parametrize("location, code", [
@@ -359,19 +360,15 @@ def test_a_challenge_from_elsewhere_is_not_answered(place, tls):
 
 
 def test_tls_is_verified(place, tls, tmp_path_factory):
-    """No CA, the wrong name, an old protocol."""
+    """An unknown CA, and a name that the certificate does not have."""
     certificate, ca = fake.make_certificate(tmp_path_factory.mktemp("wrong"), "127.0.0.9")
-    stranger, folders = FakeRegistry("127.0.0.1", certificate), []
-    try:
-        place.policy(allowed_registries=[stranger.name])
+    stranger = FakeRegistry("127.0.0.1", certificate)
+    place.policy(allowed_registries=[stranger.name])
+    place.fails("registry_tls", f"{stranger.name}/x:1")
+    with trusted(ca, stranger.name):
         place.fails("registry_tls", f"{stranger.name}/x:1")
-        trust([stranger.name], ca, folders)
-        place.fails("registry_tls", f"{stranger.name}/x:1")
-        assert not stranger.requests
-    finally:
-        stranger.close()
-        for f in folders:
-            shutil.rmtree(f)
+    assert stranger.connections == 2 and not stranger.requests
+    stranger.close()
 
 
 # ---- Addresses ----
@@ -647,3 +644,254 @@ def test_secrets_are_in_no_command_line(place, registry):
     place.ok(f"{registry.name}/x:1")
     assert any(b"resolve" in words for words in seen)
     assert not any(s.encode() in words for s in SECRETS for words in seen)
+
+
+# ---- Public and private addresses, in a network of our own ----
+
+HOSTS = {"public.example": "8.8.8.8", "other.example": "8.8.4.4", "inside.example": "10.0.0.1"}
+CLONE_FS, CLONE_NEWNS, CLONE_NEWNET = 0x200, 0x20000, 0x40000000
+
+
+def in_own_network(body, *arguments):
+    """Runs it in a thread with a network and mounts of its own, in which HOSTS are here. Sockets
+    and children of that thread belong there."""
+    failure = []
+
+    def enter():
+        try:
+            if ctypes.CDLL(None, use_errno=True).unshare(CLONE_FS | CLONE_NEWNS | CLONE_NEWNET):
+                raise OSError(ctypes.get_errno(), "unshare")
+            for words in (["mount", "--make-rprivate", "/"], ["ip", "link", "set", "lo", "up"],
+                          *(["ip", "addr", "add", a, "dev", "lo"] for a in HOSTS.values()),
+                          ["mount", "--bind", arguments[0].path / "hosts", "/etc/hosts"]):
+                subprocess.run(words, check=True, capture_output=True)
+            body(*arguments)
+        except BaseException as e:
+            failure.append(e)
+    (arguments[0].path / "hosts").write_text("".join(f"{a} {n}\n" for n, a in HOSTS.items()))
+    thread = threading.Thread(target=enter)
+    thread.start()
+    thread.join()
+    if failure:
+        raise failure[0]
+
+
+def meet_private_addresses(place, folder):
+    """A public registry leads nobody inside; one that is inside may be named by an operator."""
+    certificate, ca = fake.make_certificate(folder, *HOSTS, *HOSTS.values())
+    servers = {n: FakeRegistry(a, certificate) for n, a in HOSTS.items()}
+    names = {n: f"{n}:{r.port}" for n, r in servers.items()}
+    with trusted(ca, *names.values()):
+        meet_redirects_and_realms(place, servers, names)
+        meet_the_operator(place, servers["inside.example"], names["inside.example"])
+    for r in servers.values():
+        r.close()
+
+
+def meet_redirects_and_realms(place, servers, names):
+    public, inside = servers["public.example"], servers["inside.example"]
+    name = names["public.example"]
+    public.tag("1", image())
+    assert place.ok(f"{name}/x:1")
+    for target in (f"https://{names['inside.example']}", f"https://{inside.name}"):
+        public.tag("1", redirect(f"{target}/v2/x/manifests/1"))
+        place.fails("registry_address_blocked", f"{name}/x:1")
+        place.login(name)
+        bearer(public, realm=f"{target}/token")
+        place.fails("registry_address_blocked", f"{name}/x:1")
+        no_authorization(public)
+    bearer(public, realm=f"https://{names['other.example']}/token")
+    servers["other.example"].answers["/token"] = public.answers["/token"]
+    assert place.ok(f"{name}/x:1")
+    assert inside.connections == 0
+
+
+def meet_the_operator(place, inside, name):
+    place.fails("registry_address_blocked", f"{name}/x:1")
+    assert inside.connections == 0
+    inside.tag("1", image())
+    place.policy(allowed_registries=[f"*.example:{inside.port}"])
+    assert place.ok(f"{name}/x:1")
+    place.policy()
+    assert place.ok("--origin", "operator", f"{name}/x:1")
+
+
+def test_private_addresses(place, tmp_path_factory):
+    if os.geteuid() != 0:
+        pytest.skip("needs root: a network of its own")
+    in_own_network(meet_private_addresses, place, tmp_path_factory.mktemp("own"))
+
+
+# ---- What no command shows ----
+
+def ask(place, *words):
+    done = subprocess.run([BUILD / "tests/registry/registry-ask", *words], env=place.env(),
+                          capture_output=True, timeout=60, text=True, check=True)
+    return done.stdout.strip()
+
+
+SIGSTORE = "application/vnd.dev.sigstore.bundle.v0.3+json"
+COSIGN = "application/vnd.dev.cosign.artifact.sig.v1+json"
+
+
+def listing(*kinds):
+    return Answer(200, json.dumps({"schemaVersion": 2, "mediaType": fake.INDEX, "manifests": [
+        {"mediaType": fake.IMAGE, "digest": digest(b"s"), "size": 1, "artifactType": k}
+        for k in kinds]}).encode(), {"Content-Type": fake.INDEX})
+
+
+NONE, BROKEN = Answer(404), Answer(500)
+
+
+@pytest.mark.parametrize("referrers, index, tag, expect", [
+    (listing(SIGSTORE), NONE, NONE, "present"), (listing("text/x", COSIGN), NONE, NONE, "present"),
+    (listing(), NONE, image(), "present"), (NONE, listing(COSIGN), NONE, "present"),
+    (NONE, NONE, image(), "present"), (BROKEN, NONE, image(), "present"),
+    (listing(), listing(COSIGN), NONE, "absent"), (listing("application/spdx+json"), NONE, NONE,
+                                                   "absent"),
+    (NONE, NONE, NONE, "absent"), (NONE, listing("text/x"), NONE, "absent"),
+    (NONE, image(), NONE, "absent"),
+    (BROKEN, NONE, NONE, "unknown registry_server_error"),
+    (NONE, BROKEN, NONE, "unknown registry_server_error"),
+    (NONE, NONE, Answer(403), "unknown registry_unauthorized"),
+    (Answer(200, b"<html>"), NONE, NONE, "unknown registry_bad_answer"),
+    (Answer(200, b"{}"), NONE, NONE, "unknown registry_bad_answer"),
+    (NONE, Answer(200, b"x", {"Content-Type": "text/html"}), NONE, "unknown registry_bad_answer")])
+def test_signatures(place, registry, referrers, index, tag, expect):
+    d = digest(b"image")
+    registry.answers[f"/v2/x/referrers/{d}"] = referrers
+    registry.tag(d.replace(":", "-"), index)
+    registry.tag(d.replace(":", "-") + ".sig", tag)
+    assert ask(place, "signature", f"{registry.name}/x", d) == expect
+    assert len(registry.requests) <= 8
+
+
+def test_signatures_of_nobody(place):
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        name = f"127.0.0.1:{closed.getsockname()[1]}"
+    assert ask(place, "signature", f"{name}/x", digest(b"i")) == "unknown registry_unreachable"
+
+
+def labelled(registry, labels, platforms=None):
+    """An image with these labels in the registry: its digest; or of an index of these."""
+    def put(kind, body, media):
+        registry.answers[f"/v2/x/{kind}/{digest(body)}"] = Answer(
+            200, body, {"Content-Type": media})
+        return digest(body)
+    config = put("blobs", json.dumps({"config": {"Labels": labels}}).encode(), "text/plain")
+    one = put("manifests", fake.manifest(fake.IMAGE, config={"digest": config}), fake.IMAGE)
+    if platforms is None:
+        return one
+    entries = [{"digest": one if p[2] else digest(p[1].encode()),
+                "platform": {"os": p[0], "architecture": p[1]}} for p in platforms]
+    return put("manifests", fake.manifest(fake.INDEX, manifests=entries), fake.INDEX)
+
+
+def test_labels(place, registry):
+    own = {"x86_64": "amd64", "aarch64": "arm64"}[os.uname().machine]
+    name, label = f"{registry.name}/x", {"org.cloop.harnesses": "claude,git"}
+    for platforms in (None, [("linux", "none", False), ("linux", own, True)],
+                      [("windows", own, False), ("linux", "none", True)]):
+        assert ask(place, "label", name, labelled(registry, label, platforms)) == "claude,git"
+    for labels in (None, {}, {"other": "x"}, {"org.cloop.harnesses": 7}):
+        assert ask(place, "label", name, labelled(registry, labels)) == "-"
+    assert ask(place, "label", name, labelled(registry, label, [("windows", own, True)])) == \
+        "error unsupported_manifest"
+    registry.answers.clear()
+    d = labelled(registry, label)
+    for target in list(registry.answers):
+        if target.endswith(d) or "/blobs/" in target:
+            kept, registry.answers[target] = registry.answers[target], Answer(
+                200, fake.manifest(), {"Content-Type": fake.IMAGE})
+            assert ask(place, "label", name, d) == "error digest_mismatch"
+            registry.answers[target] = kept
+    assert ask(place, "label", name, digest(b"gone")) == "error tag_not_found"
+
+
+# ---- Debian's docker-registry ----
+
+@pytest.fixture
+def docker_registry(tmp_path):
+    """The real program, with or without a password: a function that starts one."""
+    running = []
+
+    def start(password=False):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        config = {"version": 0.1, "log": {"level": "error"}, "http": {"addr": f"127.0.0.1:{port}"},
+                  "storage": {"filesystem": {"rootdirectory": str(tmp_path / f"store-{port}")}}}
+        if password:
+            users = tmp_path / "htpasswd"
+            users.write_bytes(subprocess.run(["htpasswd", "-Bbn", USER, PASSWORD], check=True,
+                                             capture_output=True).stdout)
+            config["auth"] = {"htpasswd": {"realm": "test", "path": str(users)}}
+        (tmp_path / f"{port}.yml").write_text(json.dumps(config))
+        running.append(subprocess.Popen(["docker-registry", "serve", tmp_path / f"{port}.yml"],
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL))
+        for _ in range(100):
+            with socket.socket() as s:
+                if s.connect_ex(("127.0.0.1", port)) == 0:
+                    return f"127.0.0.1:{port}"
+            time.sleep(0.05)
+        pytest.fail("docker-registry does not start")
+    yield start
+    for p in running:
+        p.terminate()
+        p.wait(10)
+
+
+def http(name, method, path, body=None, **headers):
+    c = http_client.HTTPConnection(name, timeout=10)
+    c.request(method, path, body, {k.replace("_", "-"): v for k, v in headers.items()})
+    answer = c.getresponse()
+    answer.read()
+    assert answer.status < 300, (path, answer.status)
+    return answer
+
+
+def push(name, body, media, tag, **headers):
+    http(name, "PUT", f"/v2/a/b/manifests/{tag}", body, Content_Type=media, **headers)
+
+
+def push_image(name, **headers):
+    """A blob, an image of it, and an index of that: their digests."""
+    blob = b"{}"
+    where = http(name, "POST", "/v2/a/b/blobs/uploads/", b"", **headers).headers["Location"]
+    target = where.partition(name)[2] or where
+    http(name, "PUT", f"{target}{'&' if '?' in target else '?'}digest={digest(blob)}", blob,
+         Content_Type="application/octet-stream", **headers)
+    one = fake.manifest(fake.IMAGE, layers=[], config={
+        "mediaType": "application/vnd.oci.image.config.v1+json", "size": 2,
+        "digest": digest(blob)})
+    push(name, one, fake.IMAGE, "one", **headers)
+    index = fake.manifest(fake.INDEX, manifests=[{
+        "mediaType": fake.IMAGE, "digest": digest(one), "size": len(one),
+        "platform": {"os": "linux", "architecture": "amd64"}}])
+    push(name, index, fake.INDEX, "many", **headers)
+    return digest(one), digest(index)
+
+
+def test_docker_registry(place, docker_registry):
+    name = docker_registry()
+    one, index = push_image(name)
+    place.policy(insecure_registries=[name], require_digest=False)
+    assert place.ok(f"{name}/a/b:one")["digest"] == one
+    assert place.ok(f"{name}/a/b:many")["digest"] == index
+    assert place.ok(f"{name}/a/b@{index}")["canonical"] == f"{name}/a/b@{index}"
+    place.fails("tag_not_found", f"{name}/a/b:none")
+    assert ask(place, "signature", f"{name}/a/b", index) == "absent"
+    assert ask(place, "label", f"{name}/a/b", index) == "-"
+
+
+def test_docker_registry_with_a_password(place, docker_registry):
+    name = docker_registry(password=True)
+    push_image(name, Authorization=f"Basic {SECRETS[3]}")
+    place.policy(insecure_registries=[name])
+    assert "anonymously" in place.fails("registry_unauthorized", f"{name}/a/b:one")
+    place.login(f"{name}/a", file="run/containers/auth.json")
+    answer = place.ok(f"{name}/a/b:one")
+    assert answer["login"] == {"file": str(place.path / "run/containers/auth.json"),
+                               "key": f"{name}/a"}
+    place.login(name, auth=base64.b64encode(b"robot:wrong").decode())
+    assert f"{name}" in place.fails("registry_unauthorized", f"{name}/a/b:one")
