@@ -17,7 +17,7 @@ import urllib.parse
 import pytest
 
 import fake_registry as fake
-from engines import BUILD, PATH
+from engines import BUILD, IMAGE, PATH
 from fake_registry import Answer, FakeRegistry, digest, image, redirect
 
 CLOOP = BUILD / "src/cli/cloop"
@@ -663,12 +663,14 @@ def in_own_network(body, *arguments):
                 raise OSError(ctypes.get_errno(), "unshare")
             for words in (["mount", "--make-rprivate", "/"], ["ip", "link", "set", "lo", "up"],
                           *(["ip", "addr", "add", a, "dev", "lo"] for a in HOSTS.values()),
-                          ["mount", "--bind", arguments[0].path / "hosts", "/etc/hosts"]):
+                          *(["mount", "--bind", arguments[0].path / f, f"/etc/{f}"]
+                            for f in ("hosts", "resolv.conf"))):
                 subprocess.run(words, check=True, capture_output=True)
             body(*arguments)
         except BaseException as e:
             failure.append(e)
     (arguments[0].path / "hosts").write_text("".join(f"{a} {n}\n" for n, a in HOSTS.items()))
+    (arguments[0].path / "resolv.conf").write_text("nameserver 127.0.0.1\noptions attempts:1\n")
     thread = threading.Thread(target=enter)
     thread.start()
     thread.join()
@@ -720,6 +722,40 @@ def test_private_addresses(place, tmp_path_factory):
     if os.geteuid() != 0:
         pytest.skip("needs root: a network of its own")
     in_own_network(meet_private_addresses, place, tmp_path_factory.mktemp("own"))
+
+
+def meet_a_name_server(place):
+    """It counts questions, and knows nothing."""
+    questions = []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.bind(("127.0.0.1", 53))
+
+        def answer():
+            while True:
+                question, peer = server.recvfrom(512)
+                if peer[1] == own.getsockname()[1]:
+                    return
+                questions.append(question)
+                server.sendto(question[:2] + b"\x81\x83" + question[4:], peer)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+            own.bind(("127.0.0.1", 0))
+            thread = threading.Thread(target=answer)
+            thread.start()
+            place.policy(allowed_registries=["ghcr.io"])
+            for name in ("evil.example/x:1", "evil.example/x@" + digest(b"x"), "ghcr.io.evil/x"):
+                place.fails("sandbox_image_denied", name)
+            assert not questions
+            place.policy()
+            place.fails("registry_unreachable", "evil.example/x:1")
+            assert questions
+            own.sendto(b"", ("127.0.0.1", 53))
+            thread.join()
+
+
+def test_a_refused_verdict_resolves_no_name(place):
+    if os.geteuid() != 0:
+        pytest.skip("needs root: a network of its own")
+    in_own_network(meet_a_name_server, place)
 
 
 # ---- What no command shows ----
@@ -806,6 +842,18 @@ def test_labels(place, registry):
             assert ask(place, "label", name, d) == "error digest_mismatch"
             registry.answers[target] = kept
     assert ask(place, "label", name, digest(b"gone")) == "error tag_not_found"
+
+
+def test_cancelled(place, registry):
+    """While bytes trickle, and while it waits before the second attempt."""
+    by_get(registry, Answer(200, b"{", {"Content-Type": fake.IMAGE}, raw=fake.trickle))
+    for answer in (None, Answer(503)):
+        if answer:
+            registry.answers.clear()
+            registry.tag("1", answer)
+        begin = time.monotonic()
+        assert ask(place, "cancel", f"{registry.name}/x:1") == "start_cancelled"
+        assert time.monotonic() - begin < 3
 
 
 # ---- Debian's docker-registry ----
@@ -895,3 +943,31 @@ def test_docker_registry_with_a_password(place, docker_registry):
                                "key": f"{name}/a"}
     place.login(name, auth=base64.b64encode(b"robot:wrong").decode())
     assert f"{name}" in place.fails("registry_unauthorized", f"{name}/a/b:one")
+
+
+# ---- The engine's store ----
+
+def test_local(stage, place):
+    """What a run would get; no registry is asked for it."""
+    def resolve(*words):
+        r = stage.cloop("image", "resolve", "--json", "--local", *words)
+        return r.rc, json.loads(r.out)
+    status, answer = resolve(IMAGE)
+    assert status == 0
+    assert answer == {"image": IMAGE, "registry": "localhost", "repository": "cloop-e2e",
+                      "tag": "1", "digest": "", "canonical": "", "source": "local", "login": None}
+    server = FakeRegistry()
+    name = f"{server.name}/x:1"
+    try:
+        status, answer = resolve(name)
+        assert (status, answer["code"]) == (1, "image_missing")
+        assert f"pull {name}" in answer["remediation"]
+        stage.config({"sandbox": {"image_policy": {"allowed_registries": ["ghcr.io"],
+                                                   "insecure_registries": [server.name]}}})
+        status, answer = resolve(name)
+        assert (status, answer["code"]) == (1, "sandbox_image_denied")
+        stage.spec({"image": name})
+        stage.refused("/bin/true", code="sandbox_image_denied")
+        assert server.connections == 0
+    finally:
+        server.close()

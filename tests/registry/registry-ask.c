@@ -4,11 +4,13 @@
  *
  *     signature   present, absent, or "unknown CODE"
  *     label       the label, "-" for none, or "error CODE"
+ *     cancel      what a look-up ends with that is cancelled after 300 ms
  *     bench       milliseconds of the first look-up of NAME, and of the median of others
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timerfd.h>
 
 #include "image/registry/registry.h"
 #include "sys/clock.h"
@@ -43,6 +45,21 @@ static int label(const struct registry_question *q, const char *digest)
 		printf("error %s\n", error_code_text(err.code));
 	else
 		printf("%s\n", text ? text : "-");
+	return 0;
+}
+
+static int cancel(const struct registry_question *q)
+{
+	auto_error struct error err = ERROR_INIT;
+	auto_fd int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	struct itimerspec soon = {.it_value = {.tv_nsec = 300000000}};
+	struct registry_question cancelled = *q;
+	struct registry_answer answer;
+
+	cancelled.cancel_fd = timer;
+	if (timerfd_settime(timer, 0, &soon, NULL) == 0 &&
+		registry_resolve(&cancelled, &answer, &err) < 0)
+		printf("%s\n", error_code_text(err.code));
 	return 0;
 }
 
@@ -87,6 +104,8 @@ int main(int argc, char **argv)
 		.policy = &policy, .ref = &ref, .login = &login, .cancel_fd = -1};
 	if (strcmp(what, "bench") == 0)
 		return bench(&q);
+	if (strcmp(what, "cancel") == 0)
+		return cancel(&q);
 	if (argc > 3 && strcmp(what, "signature") == 0)
 		return signature(&q, argv[3]);
 	return argc > 3 && strcmp(what, "label") == 0 ? label(&q, argv[3]) : 2;
