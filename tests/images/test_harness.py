@@ -169,6 +169,20 @@ def test_cloop_runs_it_for_the_operator(stage, images):
     assert r["ok"], r
 
 
+@pytest.mark.parametrize("variant, provider, runs", [
+    ("default", "claudecode", True), ("default", "none", True), ("default", "copilot", False),
+    ("copilot", "claudecode", True), ("copilot", "copilot", True)])
+def test_label_decides_for_a_provider(stage, images, variant, provider, runs):
+    stage.spec({"image": images(variant)})
+    stage.answer("project", "set", "-C", stage.project, "provider", provider)
+    if runs:
+        r = stage.run("cloop", "version")
+        assert (r.rc, r.record["outcome"]) == (0, "ok"), r
+        return
+    r = stage.refused("cloop", "version", code="sandbox_image_lacks_harness")
+    assert "cloop-harness-copilot" in r.err.decode() and "claude, git, cloop" in r.err.decode(), r
+
+
 # What the recipe refuses; nothing is tagged then.
 
 def refused(engine, build, *words, says, env=None):
