@@ -224,9 +224,10 @@ const struct verb cmd_executor_reap = {
 	.args = "[ID]",
 	.max_args = 1,
 	.flags = FLAGS,
-	.help = "Prints the names of the containers that were removed. Containers of other homes "
-		"and users "
-		"are never touched.",
+	.help = "Prints the names of what was removed: containers of runs that are over, images "
+		"made for setup that no run used for executors.container.derived_image_days, and "
+		"what interrupted builds left. Containers and images of other homes and users are "
+		"never touched.",
 	.run = run_reap,
 };
 

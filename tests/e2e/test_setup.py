@@ -5,9 +5,11 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import tarfile
+import tempfile
 import time
 
 import pytest
@@ -449,3 +451,59 @@ def test_starter_dies(stage, point):
     assert [n for n in reap(stage) if "build-" in n] == [f"{NAME}:{t}" for t in left]
     r = stage.sh("cat /made")
     assert (r.rc, r.out) == (0, b"made\n"), r
+
+
+# ---- Clients that do not end, and what a second run costs ----
+
+def builder(stage):
+    """The engine's client of a build: the leader of its session."""
+    words = [b"build", b"--file=-"]
+    return next(iter(crashing.processes(lambda w: all(x in w for x in words))), None)
+
+
+def test_client_that_hangs(stage, sleeping):
+    """It is killed after ten seconds, and what it could not remove is removed for it."""
+    start, _ = sleeping
+    p = start()
+    client = builder(stage)
+    os.kill(client, signal.SIGSTOP)
+    began = time.monotonic()
+    p.send_signal(signal.SIGTERM)
+    ended(stage, p, "start_cancelled")
+    assert 9 < time.monotonic() - began < 30
+    assert crashing.state_of(client) is None
+
+
+@pytest.fixture
+def counting(stage):
+    """Counts the calls of the engine by the name of their first word."""
+    place = pathlib.Path(tempfile.mkdtemp(prefix="cloop-count-", dir="/opt"))
+    place.chmod(0o755)
+    log = stage.dir / "calls"
+    client = place / stage.engine.kind
+    real = shutil.which(stage.engine.kind, path=stage.engine.env["PATH"])
+    client.write_text(f'#!/bin/sh\nfor w; do case $w in --*) ;; *) echo "$w" >> {log}; break ;; '
+                      f'esac; done\nexec {real} "$@"\n')
+    client.chmod(0o755)
+    stage.config(runtime=str(client))
+
+    def calls(script):
+        log.unlink(missing_ok=True)
+        r = stage.sh(script)
+        assert r.rc == 0, r
+        stage.home_is_free()
+        return log.read_text().split()
+    yield calls
+    shutil.rmtree(place)
+
+
+@pytest.mark.root
+def test_calls_of_a_second_run(stage, counting):
+    if stage.engine.key == "R":
+        pytest.skip("the program below /opt is root's to make")
+    plain_first, plain = counting("true"), counting("true")
+    stage.spec({"setup": ["true"]})
+    assert "build" in counting("true")
+    second, third = counting("true"), counting("true")
+    assert len(second) <= len(plain_first) + 1, (plain_first, second)
+    assert third == plain, (plain, third)

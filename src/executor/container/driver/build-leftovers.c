@@ -1,17 +1,18 @@
 #include "executor/container/driver/build-leftovers.h"
 
+#include <string.h>
+
+#include "base/json.h"
 #include "base/mem.h"
 #include "sys/clock.h"
 #include "sys/log.h"
 
 enum { CALL_MS = 60000, STDOUT_MAX = 1 << 20, WAIT_MS = 10000, LOOK_EVERY_MS = 100, IDS_MAX = 64 };
+enum { CREATED_WITHIN_S = 30 };
 
-/* stdout of a call, line by line; nothing when it fails. */
-static void list(struct image_answers *a, const char *const *args, struct strv *ret)
+static int ask(const struct image_answers *a, const char *const *args, struct captured *ret,
+	struct error *err)
 {
-	auto_error struct error err = ERROR_INIT;
-	AUTO(captured) answer = {.status = 0};
-	struct text rest, line;
 	struct client_call c = {
 		.runtime = a->runtime,
 		.env = a->env,
@@ -21,7 +22,17 @@ static void list(struct image_answers *a, const char *const *args, struct strv *
 		.cancel_fd = -1,
 	};
 
-	if (client_run(&c, &answer, &err) != 0)
+	return client_run(&c, ret, err) == 0 ? 0 : -1;
+}
+
+/* stdout of a call, line by line; nothing when it fails. */
+static void list(const struct image_answers *a, const char *const *args, struct strv *ret)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO(captured) answer = {.status = 0};
+	struct text rest, line;
+
+	if (ask(a, args, &answer, &err) < 0)
 		return;
 	rest = (struct text){str_text(&answer.out), answer.out.len};
 	while (text_split(&rest, '\n', &line))
@@ -29,7 +40,7 @@ static void list(struct image_answers *a, const char *const *args, struct strv *
 			break;
 }
 
-static void call(struct image_answers *a, const char *const *args)
+static void call(const struct image_answers *a, const char *const *args)
 {
 	AUTO(strv) ignored = STRV_INIT(IDS_MAX);
 
@@ -37,7 +48,8 @@ static void call(struct image_answers *a, const char *const *args)
 }
 
 /* "ID" alone is a container of a build; a run's has "ID true". */
-static void list_docker_containers(struct image_answers *a, const char *filter, struct strv *ret)
+static void list_docker_containers(
+	const struct image_answers *a, const char *filter, struct strv *ret)
 {
 	AUTO(strv) lines = STRV_INIT(IDS_MAX);
 	const char *args[] = {"ps", "--all", "--no-trunc", filter,
@@ -51,7 +63,7 @@ static void list_docker_containers(struct image_answers *a, const char *filter, 
 	}
 }
 
-static void remove_docker_containers(struct image_answers *a, const char *filter)
+static void remove_docker_containers(const struct image_answers *a, const char *filter)
 {
 	int64_t until = clock_boottime_ms() + WAIT_MS;
 
@@ -72,7 +84,7 @@ static void remove_docker_containers(struct image_answers *a, const char *filter
 }
 
 /* Without their last, which takes its untagged parents along, layers stay for good. */
-static void remove_docker_layers(struct image_answers *a, const char *filter)
+static void remove_docker_layers(const struct image_answers *a, const char *filter)
 {
 	AUTO(strv) ids = STRV_INIT(IDS_MAX);
 	const char *args[] = {
@@ -85,16 +97,65 @@ static void remove_docker_layers(struct image_answers *a, const char *filter)
 	}
 }
 
-void build_leftovers_remove(struct image_answers *answers, const struct setup_facts *facts,
-	const char *key, bool forced)
-{
-	auto_free char *filter = mem_printf("--filter=label=" SETUP_LABEL_KEY "=%s", key);
+/* ---- podman ---- */
 
-	if (facts->engine == IMAGE_STORE_DOCKER) {
-		remove_docker_containers(answers, filter);
-		remove_docker_layers(answers, filter);
-	} else if (forced) {
-		log_warning("a build was killed: podman ps --all --external may show a working "
-			    "container of it");
+static bool is_working_container(const struct build_leftovers *l, const json_t *c)
+{
+	const char *base = l->facts->base_id + strlen("sha256:");
+	int64_t made = json_get_int(c, "Created", 0);
+
+	return text_is(json_get_text(c, "State"), "storage") &&
+	       text_is(json_get_text(c, "ImageID"), base) && made >= l->began_s - 1 &&
+	       made <= l->began_s + CREATED_WITHIN_S;
+}
+
+/* The ID of the only one that can be it: caller frees; NULL. */
+static char *find_working_container(const struct build_leftovers *l)
+{
+	const char *args[] = {"ps", "--all", "--external", "--no-trunc", "--format=json", NULL};
+	auto_error struct error err = ERROR_INIT;
+	AUTO(captured) answer = {.status = 0};
+	auto_free char *found = NULL;
+	size_t i;
+	json_t *c;
+
+	if (ask(l->answers, args, &answer, &err) < 0)
+		return NULL;
+	auto_json *all = json_read((struct text){str_text(&answer.out), answer.out.len}, STDOUT_MAX,
+		"list of containers", ERROR_ENGINE_FAILED, &err);
+	json_array_foreach(all, i, c)
+	{
+		if (!is_working_container(l, c))
+			continue;
+		if (found)
+			return NULL;
+		struct text id = json_get_text(c, "Id");
+		found = mem_strndup(id.p ? id.p : "", id.len);
+	}
+	return TAKE_PTR(found);
+}
+
+static void remove_working_container(const struct build_leftovers *l)
+{
+	auto_free char *id = find_working_container(l);
+
+	if (!id) {
+		log_warning(
+			"a build was killed: podman ps --all --external may show its container");
+		return;
+	}
+	const char *rm[] = {"rm", "--force", id, NULL};
+	call(l->answers, rm);
+}
+
+void build_leftovers_remove(const struct build_leftovers *l)
+{
+	auto_free char *filter = mem_printf("--filter=label=" SETUP_LABEL_KEY "=%s", l->key);
+
+	if (l->facts->engine == IMAGE_STORE_DOCKER) {
+		remove_docker_containers(l->answers, filter);
+		remove_docker_layers(l->answers, filter);
+	} else if (l->forced) {
+		remove_working_container(l);
 	}
 }

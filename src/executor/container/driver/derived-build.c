@@ -11,6 +11,7 @@
 #include "executor/container/driver/build-leftovers.h"
 #include "executor/container/driver/build-process.h"
 #include "executor/container/failure.h"
+#include "sys/clock.h"
 #include "sys/fault.h"
 #include "sys/file.h"
 #include "sys/log.h"
@@ -275,6 +276,10 @@ static int run_client(const struct work *w, struct text dockerfile, struct error
 	AUTO(strv) env = STRV_INIT(ENV_MAX);
 	struct build_outcome outcome = {.end = BUILD_ENDED};
 
+	struct build_leftovers leftovers = {.answers = b->answers,
+		.facts = b->facts,
+		.key = b->key,
+		.began_s = clock_realtime_ns() / 1000000000};
 	make_argv(w, &argv);
 	make_env(b, &env);
 	struct build_process process = {
@@ -289,8 +294,9 @@ static int run_client(const struct work *w, struct text dockerfile, struct error
 	int r = build_process_run(&process, &outcome, err);
 	if (r == 0)
 		r = judge(b, &outcome, err);
+	leftovers.forced = outcome.forced;
 	if (r < 0)
-		build_leftovers_remove(b->answers, b->facts, b->key, outcome.forced);
+		build_leftovers_remove(&leftovers);
 	return r;
 }
 
