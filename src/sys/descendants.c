@@ -21,7 +21,7 @@ void descendants_done(struct descendants *d)
 	*d = DESCENDANTS_INIT;
 }
 
-static void add(struct descendants *d, struct descendant p)
+void descendants_add(struct descendants *d, struct descendant p)
 {
 	if (d->n % GROW == 0)
 		d->v = mem_grow(d->v, d->n + GROW, sizeof(*d->v));
@@ -75,7 +75,7 @@ static void find_all(struct descendants *ret)
 	for (struct dirent *e; (e = readdir(proc));)
 		if (num_parse(text_of(e->d_name), INT32_MAX, &pid) == NUM_OK &&
 			look_at((pid_t)pid, &one))
-			add(ret, one);
+			descendants_add(ret, one);
 	closedir(proc);
 }
 
@@ -87,11 +87,19 @@ bool descendants_have(const struct descendants *d, pid_t pid)
 	return false;
 }
 
+bool descendants_have_session(const struct descendants *d, pid_t session)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (d->v[i].session == session)
+			return true;
+	return false;
+}
+
 static void add_children(const struct descendants *all, pid_t parent, struct descendants *ret)
 {
 	for (size_t i = 0; i < all->n; i++)
 		if (all->v[i].parent == parent && !descendants_have(ret, all->v[i].pid))
-			add(ret, all->v[i]);
+			descendants_add(ret, all->v[i]);
 }
 
 void descendants_find(pid_t root, struct descendants *ret)

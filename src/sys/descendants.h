@@ -21,7 +21,9 @@ void descendants_done(struct descendants *d);
 
 /* Everything below `root`, parents before their children; *ret is replaced. */
 void descendants_find(pid_t root, struct descendants *ret);
+void descendants_add(struct descendants *d, struct descendant p);
 bool descendants_have(const struct descendants *d, pid_t pid);
+bool descendants_have_session(const struct descendants *d, pid_t session);
 /* It has a pid namespace below ours, as a container's processes do. False when it is gone. */
 bool descendant_contained(const struct descendant *p);
 /* SIGKILL, if the number still names the process that was found. */

@@ -113,9 +113,32 @@ static void test_slots(void **state)
 	close(extra);
 }
 
+static void test_wait(void **state)
+{
+	(void)state;
+	auto_error struct error err = ERROR_INIT;
+	int first = -1, second = -1, cancel[2];
+
+	assert_done(lockfile_wait(dir, "lock", 0, -1, &first, &err), &err);
+	int64_t before = clock_boottime_ms();
+	assert_int_equal(lockfile_wait(dir, "lock", before + 60, -1, &second, &err), 1);
+	assert_true(clock_boottime_ms() - before >= 60);
+	assert_int_equal(pipe(cancel), 0);
+	assert_int_equal(write(cancel[1], "x", 1), 1);
+	assert_int_equal(lockfile_wait(dir, "lock", 0, cancel[0], &second, &err), 2);
+	assert_int_equal(second, -1);
+	/* What is free is taken, whoever wants to give up. */
+	close(first);
+	assert_done(lockfile_wait(dir, "lock", before, cancel[0], &second, &err), &err);
+	close(cancel[0]);
+	close(cancel[1]);
+	close(second);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {IN_DIR(test_exclusive), IN_DIR(test_inherited),
-		IN_DIR(test_removed_file), IN_DIR(test_errors), IN_DIR(test_slots)};
+		IN_DIR(test_removed_file), IN_DIR(test_errors), IN_DIR(test_slots),
+		IN_DIR(test_wait)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

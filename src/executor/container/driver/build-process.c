@@ -7,8 +7,9 @@
  * stops one when the client goes away, and the client goes in order at SIGTERM.
  *
  * We are a child subreaper meanwhile, so that a process whose parent died comes to us. Of such
- * orphans those are ended that belong to a container or to the client's session; an engine's daemon
- * for everybody (podman's pause process, a DNS server) is not ours to end.
+ * orphans those are ended that belong to a container, to the client's session or to one of which a
+ * process was killed; an engine's daemon for everybody (podman's pause process, a DNS server) is
+ * not ours to end.
  */
 #include "executor/container/driver/build-process.h"
 
@@ -39,6 +40,7 @@ struct build {
 	pid_t session;
 	int output;
 	struct descendants before; /* children that we had: not the build's */
+	struct descendants killed; /* of its commands */
 	int was_subreaper;
 	bool ended;
 	int64_t stop_ms; /* boottime when it was told to stop; 0 = not yet */
@@ -50,6 +52,7 @@ static void build_done(struct build *b)
 	child_done(&b->client);
 	cleanup_fd(&b->output);
 	descendants_done(&b->before);
+	descendants_done(&b->killed);
 	prctl(PR_SET_CHILD_SUBREAPER, b->was_subreaper, 0, 0, 0);
 }
 
@@ -103,14 +106,17 @@ static bool is_podman(const struct build *b)
 	return b->what->runtime->engine == ENGINE_PODMAN;
 }
 
-static void kill_commands(const struct build *b)
+static void kill_commands(struct build *b)
 {
 	AUTO(descendants) below = DESCENDANTS_INIT;
 
 	descendants_find(b->session, &below);
 	for (size_t i = 0; i < below.n; i++)
-		if (below.v[i].session != b->session)
+		if (below.v[i].session != b->session) {
 			descendant_kill(&below.v[i]);
+			if (!descendants_have_session(&b->killed, below.v[i].session))
+				descendants_add(&b->killed, below.v[i]);
+		}
 }
 
 static void stop(struct build *b, enum build_end why)
@@ -177,7 +183,8 @@ static bool sweep_once(const struct build *b)
 		/* Also a zombie's end, which nobody else collects. */
 		if (p->parent == getpid() && waitpid(p->pid, NULL, WNOHANG) == p->pid)
 			continue;
-		if (p->session != b->session && !descendant_contained(p))
+		if (p->session != b->session && !descendant_contained(p) &&
+			!descendants_have_session(&b->killed, p->session))
 			continue;
 		descendant_kill(p);
 		left = true;
