@@ -144,8 +144,6 @@ static int run(struct cli *c, struct error *err)
 	bool local = cli_flag(c, "--local");
 	auto_json *answer = NULL;
 
-	if (cli_option(c, "--executor") && !local)
-		return cli_usage(c, err, "--executor needs --local");
 	if ((local ? resolve_local : resolve_remote)(c, origin, image, &answer, err) < 0)
 		return -1;
 	const char *canonical = json_get_string(answer, "canonical");

@@ -283,6 +283,26 @@ def test_trailers_are_no_headers(place, registry):
     assert place.ok(f"{registry.name}/x:1")["digest"] == digest(body)
 
 
+def test_a_handshake_that_hangs(place):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        name = f"127.0.0.1:{silent.getsockname()[1]}"
+        place.policy(allowed_registries=[name])
+        begin = time.monotonic()
+        assert "5 s" in place.fails("registry_timeout", f"{name}/x:1")
+        assert 4 < time.monotonic() - begin < 8
+
+
+def test_eight_requests(place, registry):
+    for method, last in (("HEAD", Answer(405)), ("GET", [image(), Answer(503)])):
+        for i in range(1, 4):
+            registry.answers[method, f"/v2/x/manifests/{i}"] = redirect(f"{i + 1}")
+        registry.answers[method, "/v2/x/manifests/4"] = last
+    place.ok(f"{registry.name}/x:1")
+    assert len(registry.requests) == 8
+    assert "8 requests" in place.fails("registry_bad_answer", f"{registry.name}/x:1")
+    assert len(registry.requests) == 16
+
+
 # ---- Redirects ----
 
 def test_redirects_are_counted(place, registry):
@@ -577,6 +597,18 @@ def test_an_echo_of_the_credential_is_not_shown(place, registry):
     assert "you sent" not in place.fails("registry_bad_answer", f"{registry.name}/x:1")
 
 
+def test_a_credential_in_a_location_goes_nowhere(place, tls):
+    first, second = tls
+    place.login(first.name)
+    second.answers["/e"] = image()
+    first.tag("1", lambda r: redirect(f"{second.url}/e?{r.headers['authorization'].split()[1]}")
+              if "authorization" in r.headers else fake.challenge("Basic"))
+    place.fails("registry_bad_answer", f"{first.name}/x:1")
+    first.tag("1", lambda r: redirect(f"{second.url}/e?{PASSWORD}"))
+    place.fails("registry_bad_answer", f"{first.name}/x:1")
+    assert not second.requests
+
+
 @pytest.mark.parametrize("lines, code", [
     (["Digest realm=x"], "registry_bad_answer"), ([], "registry_bad_answer"),
     (["Basic"], "registry_unauthorized"), (["Bearer x=" + "y" * 8192], "registry_bad_answer")])
@@ -670,7 +702,7 @@ def in_own_network(body, *arguments):
         except BaseException as e:
             failure.append(e)
     (arguments[0].path / "hosts").write_text("".join(f"{a} {n}\n" for n, a in HOSTS.items()))
-    (arguments[0].path / "resolv.conf").write_text("nameserver 127.0.0.1\noptions attempts:1\n")
+    (arguments[0].path / "resolv.conf").write_text("nameserver 127.0.0.1\noptions attempts:1 timeout:30\n")
     thread = threading.Thread(target=enter)
     thread.start()
     thread.join()
@@ -725,8 +757,8 @@ def test_private_addresses(place, tmp_path_factory):
 
 
 def meet_a_name_server(place):
-    """It counts questions, and knows nothing."""
-    questions = []
+    """It counts questions, and knows nothing; when it is silent, it is not waited for."""
+    questions, silent = [], []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.bind(("127.0.0.1", 53))
 
@@ -736,7 +768,8 @@ def meet_a_name_server(place):
                 if peer[1] == own.getsockname()[1]:
                     return
                 questions.append(question)
-                server.sendto(question[:2] + b"\x81\x83" + question[4:], peer)
+                if not silent:
+                    server.sendto(question[:2] + b"\x81\x83" + question[4:], peer)
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
             own.bind(("127.0.0.1", 0))
             thread = threading.Thread(target=answer)
@@ -748,6 +781,10 @@ def meet_a_name_server(place):
             place.policy()
             place.fails("registry_unreachable", "evil.example/x:1")
             assert questions
+            silent.append(True)
+            begin = time.monotonic()
+            place.fails("registry_timeout", "evil.example/x:1")
+            assert time.monotonic() - begin < 8
             own.sendto(b"", ("127.0.0.1", 53))
             thread.join()
 

@@ -5,15 +5,15 @@
 
 #include "base/mem.h"
 #include "base/strv.h"
+#include "image/registry/url.h"
 #include "sys/file.h"
 
 enum { FILES_MAX = 64, FILE_MAX_BYTES = 1 << 20 };
 
 static const char *const folders[] = {"/etc/containers/certs.d", "/etc/docker/certs.d"};
 
-static void list_folder(const char *folder, const char *authority, struct strv *ret)
+static void list_folder(const char *path, struct strv *ret)
 {
-	auto_free char *path = mem_printf("%s/%s", folder, authority);
 	DIR *dir = opendir(path);
 
 	for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir))
@@ -37,13 +37,26 @@ static int append_file(const char *path, struct str *ret, struct error *err)
 					   : 0;
 }
 
+static void list_files(const struct url *u, struct strv *ret)
+{
+	auto_free char *authority = url_authority(u);
+	auto_free char *spelled = mem_printf("%s:%u", u->host, u->port);
+
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		auto_free char *first = mem_printf("%s/%s", folders[i], authority);
+		auto_free char *second = mem_printf("%s/%s", folders[i], spelled);
+		list_folder(first, ret);
+		if (strcmp(first, second) != 0)
+			list_folder(second, ret);
+	}
+}
+
 int certificates_read(
-	const char *authority, const char *system_bundle, struct str *ret, struct error *err)
+	const struct url *u, const char *system_bundle, struct str *ret, struct error *err)
 {
 	AUTO(strv) files = STRV_INIT(FILES_MAX);
 
-	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
-		list_folder(folders[i], authority, &files);
+	list_files(u, &files);
 	if (files.n == 0)
 		return 0;
 	strv_sort(&files);

@@ -7,12 +7,15 @@
 #include "base/error.h"
 #include "base/str.h"
 
+struct url;
+
 enum { CERTIFICATES_MAX_BYTES = 4 << 20 };
 #define CERTIFICATES_INIT STR_INIT(CERTIFICATES_MAX_BYTES)
 
 /*
- * Appends their PEM text to *ret (CERTIFICATES_INIT), behind that of system_bundle if there are
- * any; nothing when there are none. -1: registry_tls, a file that cannot be read, or too much.
+ * For the host of a URL; that of the scheme is a port that may be written or left out. Appends
+ * their PEM text to *ret (CERTIFICATES_INIT), behind that of system_bundle if there are any;
+ * nothing when there are none. -1: registry_tls, a file that cannot be read, or too much.
  */
 must_check int certificates_read(
-	const char *authority, const char *system_bundle, struct str *ret, struct error *err);
+	const struct url *u, const char *system_bundle, struct str *ret, struct error *err);

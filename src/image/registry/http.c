@@ -28,6 +28,7 @@ struct http_client {
 	CURL *easy;
 	int64_t deadline_ms;
 	int cancel_fd;
+	bool unset; /* an option that this libcurl does not know */
 };
 
 /* What the callbacks of one transfer know. */
@@ -205,7 +206,7 @@ static size_t take_body(char *p, size_t size, size_t n, void *context)
 
 /* ---- Sending ---- */
 
-#define SET(option, value) c->curl->easy_setopt(c->easy, option, value)
+#define SET(option, value) (c->unset |= c->curl->easy_setopt(c->easy, option, value) != CURLE_OK)
 
 static void set_method(struct http_client *c, const struct http_request *r)
 {
@@ -267,14 +268,13 @@ static const char *proxy_of(const struct url *u)
 static int set_tls(struct http_client *c, const struct url *u, struct error *err)
 {
 	AUTO(str) pem = CERTIFICATES_INIT;
-	auto_free char *authority = url_authority(u);
 	char *bundle = NULL;
 
 	SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	SET(CURLOPT_SSL_VERIFYPEER, 1L);
 	SET(CURLOPT_SSL_VERIFYHOST, 2L);
 	c->curl->easy_getinfo(c->easy, CURLINFO_CAINFO, &bundle);
-	if (certificates_read(authority, bundle, &pem, err) < 0)
+	if (certificates_read(u, bundle, &pem, err) < 0)
 		return -1;
 	if (pem.len > 0) {
 		struct curl_blob blob = {pem.data, pem.len, CURL_BLOB_COPY};
@@ -430,6 +430,22 @@ static void read_headers(struct http_client *c, struct http_answer *a)
 	a->paged = links.n > 0;
 }
 
+/* An option that is not taken is a rule that would not hold. */
+static int set_up(struct transfer *t, const char *url, int64_t left, struct error *err)
+{
+	struct http_client *c = t->client;
+
+	c->curl->easy_reset(c->easy);
+	set_connection(t, url, left);
+	set_method(c, t->request);
+	if (t->request->url->https && set_tls(c, t->request->url, err) < 0)
+		return -1;
+	if (!c->unset)
+		return 0;
+	error_set(err, ERROR_REGISTRY_UNREACHABLE, "this libcurl lacks an option");
+	return error_set_remedy(err, "install libcurl 7.87 or newer, built with OpenSSL");
+}
+
 static int transfer(struct transfer *t, struct error *err)
 {
 	struct http_client *c = t->client;
@@ -439,10 +455,7 @@ static int transfer(struct transfer *t, struct error *err)
 
 	if (left <= 0)
 		return timed_out(err);
-	c->curl->easy_reset(c->easy);
-	set_connection(t, url, left);
-	set_method(c, t->request);
-	if (t->request->url->https && set_tls(c, t->request->url, err) < 0)
+	if (set_up(t, url, left, err) < 0)
 		return -1;
 	struct curl_slist *headers = set_headers(c, t->request);
 	if (c->curl->multi_add_handle(c->multi, c->easy) != CURLM_OK)

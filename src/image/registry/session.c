@@ -14,7 +14,7 @@
 #include "image/registry/token.h"
 #include "sys/clock.h"
 
-enum { AGAIN_MS = 500, WORDS_MAX = 300 };
+enum { AGAIN_MS = 500, WORDS_MAX = 300, ECHO_MIN = 8 };
 
 #define HUB "docker.io"
 #define HUB_API "registry-1.docker.io"
@@ -82,22 +82,23 @@ static int unauthorized(const struct session *s, const char *what, struct error 
 		s->question->ref->registry);
 }
 
-static bool mentions(struct text words, const char *secret)
+static bool mentions(struct text words, const char *secret, size_t least)
 {
-	return secret && *secret && text_has(words, secret);
+	return secret && strlen(secret) >= least && text_has(words, secret);
 }
 
-/* Registries may echo what they were sent. */
-static bool holds_secret(const struct session *s, struct text words)
+/* The registry echoes what it was sent, and that is not shorter than `least` bytes. */
+static bool holds_secret(const struct session *s, struct text words, size_t least)
 {
 	const struct auth_login *l = s->question->login ? &s->question->login->login : NULL;
 	const char *sent = s->authorization ? strchr(s->authorization, ' ') : NULL;
-	bool found = mentions(words, sent ? sent + 1 : NULL);
+	bool found = mentions(words, sent ? sent + 1 : NULL, least);
 
 	if (l && l->key) {
 		char *basic = token_basic(l);
-		found |= mentions(words, l->password) || mentions(words, l->identity_token) ||
-			 mentions(words, strchr(basic, ' ') + 1);
+		found |= mentions(words, l->password, least) ||
+			 mentions(words, l->identity_token, least) ||
+			 mentions(words, strchr(basic, ' ') + 1, least);
 		wipe_string(&basic);
 	}
 	return found;
@@ -126,7 +127,7 @@ static void add_words(const struct session *s, const struct http_answer *a, stru
 
 	read_words((struct text){str_text(&a->body), a->body.len}, &words);
 	struct text t = {str_text(&words), words.len};
-	if (t.len == 0 || holds_secret(s, t))
+	if (t.len == 0 || holds_secret(s, t, 1))
 		return;
 	str_add_text(out, ": ");
 	text_quote(out, t, WORDS_MAX);
@@ -166,6 +167,30 @@ static enum http_addresses addresses_of(const struct session *s, const struct ur
 	return s->special_is_fine ? HTTP_ANY : HTTP_PUBLIC;
 }
 
+static bool any_holds_secret(const struct session *s, const struct strv *headers)
+{
+	bool found = false;
+
+	strv_foreach (h, headers)
+		found |= holds_secret(s, text_of(*h), ECHO_MIN);
+	return found;
+}
+
+/*
+ * A credential in a header would get into a message, or with a Location to another host. One that
+ * is shorter could be any word.
+ */
+static int check_echo(const struct session *s, const struct http_answer *a, struct error *err)
+{
+	bool found = any_holds_secret(s, &a->digests) ||
+		     holds_secret(s, text_of(a->location), ECHO_MIN) ||
+		     holds_secret(s, text_of(a->content_type), ECHO_MIN);
+
+	return found ? error_set(err, ERROR_REGISTRY_BAD_ANSWER,
+			       "the registry repeats a credential in a header")
+		     : 0;
+}
+
 static int send_one(
 	struct session *s, const struct http_request *r, struct http_answer *ret, struct error *err)
 {
@@ -182,7 +207,7 @@ static int send_one(
 	/* Behind a proxy only the text tells. */
 	(void)special_address_literal(text_of(r->url->host), &literal);
 	s->special |= own && (ret->special || literal != SPECIAL_NONE);
-	return 0;
+	return check_echo(s, ret, err);
 }
 
 static bool is_redirect(long status)
