@@ -15,8 +15,9 @@ import process
 import table
 from engines import ENGINES, ROOT
 
-PARTS = ("short", "memory", "idle", "parallel", "output", "programs")
-FUNCTIONS = {"short": measure.short_runs, "memory": measure.memory, "idle": measure.idle,
+PARTS = ("short", "setup", "memory", "idle", "parallel", "output", "programs")
+FUNCTIONS = {"short": measure.short_runs, "setup": measure.setup,
+             "memory": measure.memory, "idle": measure.idle,
              "parallel": measure.parallel, "output": measure.output}
 # Parts that compare with podman only.
 PODMAN_ONLY = {"parallel", "output"}

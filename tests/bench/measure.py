@@ -67,6 +67,23 @@ def short_runs(engine, n):
     yield Row("own CPU of a run", engine.title, f"{total:.1f} ms", "", total, 20, "ms", parts)
 
 
+def setup(engine, n):
+    """A run whose image for setup is there, against one of the same file without setup."""
+    words = []
+    for name, text in (("with", "setup: [true]\n"), ("without", "setup: []\n")):
+        project = engine.folder(f"setup-{name}", engine.owner)
+        (project / ".cloop").mkdir()
+        (project / ".cloop/sandbox.yaml").write_text(text)
+        for path in (project / ".cloop", project / ".cloop/sandbox.yaml"):
+            if os.geteuid() == 0:
+                os.chown(path, *engine.owner)
+        words.append([engine.cloop, "run", "-C", project, "--", *SHORT])
+    first, _, _ = timed(engine, [words[0]], 1)
+    both = pairs(n, *(lambda w=w: timed(engine, [w], 1)[0] for w in words))
+    yield ratios("`run -- true` with setup, wall; peer: without", engine, both, 1.1,
+                 f"the first, which builds: {first:.1f} s")
+
+
 def init_cpu(engine):
     """CPU time of the init, from its exec to the last look at it: what the OCI runtime spent in
     the same process before is taken off, as far as it was seen, so the least of some counts."""
