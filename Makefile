@@ -3,7 +3,7 @@ BUILD ?= build
 SECONDS_EACH ?= 60
 PAIRS ?= 15
 
-.PHONY: help deps build demo check check-images bench lint format fuzz golden-update install
+.PHONY: help deps build demo check check-images check-cosign bench lint format fuzz golden-update install
 
 help:
 	@echo 'make deps           install the Debian packages that are missing (root or sudo)'
@@ -11,6 +11,7 @@ help:
 	@echo 'make demo           run examples/hello in a sandbox on this host and show its record'
 	@echo 'make check          all tests, sanitizers, short fuzzing, lint; "N passed, N failed"'
 	@echo 'make check-images   build the harness images and test them (root; fetches from npm, Debian)'
+	@echo 'make check-cosign   signatures with the real cosign, 2 and 3 (fetches both by Go modules)'
 	@echo 'make lint           layers, headers, sizes, exports, format, clang, clang-tidy, cppcheck, shellcheck'
 	@echo 'make format         clang-format over the tree'
 	@echo 'make fuzz           each fuzz target for SECONDS_EACH seconds ($(SECONDS_EACH))'
@@ -33,6 +34,9 @@ check:
 
 check-images:
 	@scripts/check-images
+
+check-cosign:
+	@scripts/check-cosign
 
 bench: build
 	@scripts/bench --build $(BUILD) --pairs $(PAIRS)

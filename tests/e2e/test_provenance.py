@@ -80,6 +80,7 @@ def own(stage):
     with LocalRegistry(stage.dir / "registry") as registry:
         o = Own(stage, registry)
         yield o
+        stage.home_is_free()
         stage.engine.call("rmi", f"{o.name}:1")
 
 
@@ -187,6 +188,7 @@ def test_without_digest(own):
     own.runs("image_unchecked")
     own.config("required")
     own.refused("provenance_unchecked")
+    own.stage.home_is_free()
     own.stage.engine.call("rmi", name)
     own.name = own.name.removesuffix("-local")
     assert not own.cosign.calls()
@@ -221,5 +223,6 @@ def test_digest_that_is_verified_runs(own):
             own.stage.home.joinpath("state.db").unlink()
         assert len(own.cosign.calls()) == sum(range(len(order) + 1))
     finally:
+        own.stage.home_is_free()
         engine.call("rmi", name)
         own.name = f"{own.registry.host}/acme/own"
