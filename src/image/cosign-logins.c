@@ -18,12 +18,22 @@
 
 enum { STALE_SECONDS = 600 };
 
+/* What was made here goes without a descriptor; only what cosign added needs one. */
+static bool remove_made(int parent, const char *name)
+{
+	auto_free char *file = mem_printf("%s/config.json", name);
+
+	unlinkat(parent, file, 0);
+	return unlinkat(parent, name, AT_REMOVEDIR) == 0;
+}
+
 void cosign_logins_done(struct cosign_logins *l)
 {
-	auto_error struct error ignored = ERROR_INIT;
+	auto_error struct error why = ERROR_INIT;
+	const char *name = l->path ? strrchr(l->path, '/') + 1 : NULL;
 
-	if (l->path && file_remove_tree_at(l->parent, strrchr(l->path, '/') + 1, &ignored) < 0)
-		log_warning("%s", ignored.message);
+	if (name && !remove_made(l->parent, name) && file_remove_tree_at(l->parent, name, &why) < 0)
+		log_warning("%s", why.message);
 	free(TAKE_PTR(l->path));
 	cleanup_fd(&l->parent);
 	l->parent = -1;

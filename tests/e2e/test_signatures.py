@@ -157,6 +157,21 @@ def test_login_is_the_only_one(signed):
     assert broken.record["code"] == "auth_file_broken" and not signed.cosign.calls()
 
 
+def test_stale_logins_go(signed):
+    """What a killed process left is removed, what another one uses now is not."""
+    old, new = (pathlib.Path(f"/dev/shm/cloop-cosign-{n}-{os.getpid()}") for n in ("old", "new"))
+    for path in (old, new):
+        path.mkdir(mode=0o700)
+        (path / "config.json").write_text("{}")
+        os.chown(path, signed.stage.engine.uid, signed.stage.engine.gid)
+        os.chown(path / "config.json", signed.stage.engine.uid, signed.stage.engine.gid)
+    os.utime(old, (1, 1))
+    signed.passes()
+    assert not old.exists() and new.exists()
+    (new / "config.json").unlink()
+    new.rmdir()
+
+
 def test_missing(signed):
     relative = signed.stage.dir / "cosign"  # "." would be this, and a directory is no program
     relative.mkdir()
