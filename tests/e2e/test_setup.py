@@ -185,6 +185,22 @@ def test_too_late_while_it_waits(stage, sleeping):
     ended(stage, first, "start_cancelled")
 
 
+def test_cancelled_of_another_user(stage, sleeping):
+    """Rootless, its number is not the caller's."""
+    start, _ = sleeping
+    name = "localhost/cloop-e2e-user:1"
+    stage.engine.call("build", "--tag", name, "-", env={"DOCKER_BUILDKIT": "0"},
+                      data=f"FROM {IMAGE}\nUSER 65533:65533\n".encode())
+    stage.config(image=name)
+    try:
+        p = start(before="id -u; ")
+        time.sleep(0.5)  # for the words to arrive
+        p.send_signal(signal.SIGTERM)
+        assert b"65533\n" in p.communicate(timeout=60)[1] and p.returncode == 125
+    finally:
+        stage.engine.call("rmi", name)
+
+
 def test_stubborn_commands(stage, sleeping):
     """They ignore signals, and the next one begins as soon as one is killed."""
     start, mark = sleeping
@@ -457,8 +473,8 @@ def test_starter_dies(stage, point):
 
 def builder(stage):
     """The engine's client of a build: the leader of its session."""
-    words = [b"build", b"--file=-"]
-    return next(iter(crashing.processes(lambda w: all(x in w for x in words))), None)
+    ours = os.fsencode(f"--iidfile={stage.home}/")
+    return next(crashing.processes(lambda w: b"build" in w and any(x.startswith(ours) for x in w)))
 
 
 def test_client_that_hangs(stage, sleeping):

@@ -4,11 +4,12 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "sys/clock.h"
 #include "sys/log.h"
 
-enum { CALL_MS = 60000, STDOUT_MAX = 1 << 20, WAIT_MS = 10000, LOOK_EVERY_MS = 100, IDS_MAX = 64 };
-enum { CREATED_WITHIN_S = 30 };
+enum { CALL_MS = 20000, STDOUT_MAX = 1 << 20, WAIT_MS = 10000, LOOK_EVERY_MS = 100, IDS_MAX = 64 };
+enum { CREATED_WITHIN_S = 30, SECOND_NS = 1000000000 };
 
 static int ask(const struct image_answers *a, const char *const *args, struct captured *ret,
 	struct error *err)
@@ -63,23 +64,34 @@ static void list_docker_containers(
 	}
 }
 
-static void remove_docker_containers(const struct image_answers *a, const char *filter)
+/* A container that somebody made of such an image before is not this build's. */
+static bool made_since(const struct build_leftovers *l, const char *id)
+{
+	const char *args[] = {"inspect", "--type=container", "--format={{.Created}}", id, NULL};
+	AUTO(strv) lines = STRV_INIT(1);
+	int64_t made_ns;
+
+	list(l->answers, args, &lines);
+	return lines.n == 1 && num_parse_rfc3339(text_of(lines.v[0]), &made_ns) &&
+	       made_ns / SECOND_NS >= l->began_s;
+}
+
+static void remove_docker_containers(const struct build_leftovers *l, const char *filter)
 {
 	int64_t until = clock_boottime_ms() + WAIT_MS;
+	AUTO(strv) ids = STRV_INIT(IDS_MAX);
 
-	for (;;) {
-		AUTO(strv) ids = STRV_INIT(IDS_MAX);
-		list_docker_containers(a, filter, &ids);
-		if (ids.n == 0)
-			return;
-		if (clock_boottime_ms() >= until) {
-			strv_foreach (id, &ids) {
-				const char *rm[] = {"rm", "--force", "--volumes", *id, NULL};
-				call(a, rm);
-			}
-			return;
-		}
+	list_docker_containers(l->answers, filter, &ids);
+	while (ids.n > 0 && clock_boottime_ms() < until) {
 		clock_sleep_ms(LOOK_EVERY_MS);
+		strv_done(&ids);
+		ids = STRV_INIT(IDS_MAX);
+		list_docker_containers(l->answers, filter, &ids);
+	}
+	strv_foreach (id, &ids) {
+		const char *rm[] = {"rm", "--force", "--volumes", *id, NULL};
+		if (made_since(l, *id))
+			call(l->answers, rm);
 	}
 }
 
@@ -153,7 +165,7 @@ void build_leftovers_remove(const struct build_leftovers *l)
 	auto_free char *filter = mem_printf("--filter=label=" SETUP_LABEL_KEY "=%s", l->key);
 
 	if (l->facts->engine == IMAGE_STORE_DOCKER) {
-		remove_docker_containers(l->answers, filter);
+		remove_docker_containers(l, filter);
 		remove_docker_layers(l->answers, filter);
 	} else if (l->forced) {
 		remove_working_container(l);
