@@ -51,3 +51,10 @@ must_check int registry_signature(const struct registry_question *q, const char 
  */
 must_check int registry_label(
 	const struct registry_question *q, const char *digest, char **ret_label, struct error *err);
+
+/*
+ * GET /v2/ of the reference's registry, once: the status of whatever answers. Nothing is followed,
+ * repeated or logged in to.
+ */
+must_check int registry_ping(
+	const struct registry_question *q, long *ret_status, struct error *err);

@@ -14,7 +14,7 @@
 #include "image/registry/token.h"
 #include "sys/clock.h"
 
-enum { AGAIN_MS = 500, WORDS_MAX = 300, ECHO_MIN = 8 };
+enum { AGAIN_MS = 500, WORDS_MAX = 300, ECHO_MIN = 8, PING_BODY_MAX = 64 << 10 };
 
 #define HUB "docker.io"
 #define HUB_API "registry-1.docker.io"
@@ -433,5 +433,18 @@ int session_ask(struct session *s, const struct session_request *r, struct http_
 		return -1;
 	*ret = answer;
 	answer = (struct http_answer){.status = 0};
+	return 0;
+}
+
+int session_ping(struct session *s, long *ret_status, struct error *err)
+{
+	AUTO(http_answer) answer = {.status = 0};
+	AUTO(url) url = s->api;
+	struct http_request r = {.method = HTTP_GET, .url = &url, .body_max = PING_BODY_MAX};
+
+	url.target = mem_strdup("/v2/");
+	if (send_one(s, &r, &answer, err) < 0)
+		return -1;
+	*ret_status = answer.status;
 	return 0;
 }

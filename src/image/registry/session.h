@@ -38,6 +38,8 @@ struct session_request {
  */
 must_check int session_ask(struct session *s, const struct session_request *r,
 	struct http_answer *ret, struct error *err);
+/* One GET /v2/, and the status that answers it. */
+must_check int session_ping(struct session *s, long *ret_status, struct error *err);
 /* The error of an answer that is not 200: tag_not_found, registry_bad_answer. Always -1. */
 int session_refuse(const struct session *s, const struct http_answer *a, struct error *err);
 /* A body of content encoding identity; -1: registry_bad_answer. */
