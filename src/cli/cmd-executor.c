@@ -1,4 +1,4 @@
-/* cloop executor list, show, test, reap; cloop doctor (cli.md). */
+/* cloop executor list, show, test, reap (cli.md). */
 #include <stdio.h>
 #include <string.h>
 
@@ -154,36 +154,6 @@ static int run_reap(struct cli *c, struct error *err)
 	return r < 0 ? -1 : CLI_OK;
 }
 
-static int run_doctor(struct cli *c, struct error *err)
-{
-	AUTO(context) context = {.home = HOME_INIT};
-	auto_json *reports = json_array();
-	bool ok = true;
-
-	if (open_context(c, &context, err) < 0)
-		return -1;
-	for (size_t i = 0; i < context.registry.n; i++) {
-		const struct executor *e = context.registry.executors[i];
-		auto_error struct error failure = ERROR_INIT;
-		json_t *report = NULL;
-		if (executor_preflight(e, NULL, &report, &failure) < 0)
-			report = error_to_json(&failure);
-		ok = ok && json_get_bool(report, "ok", false);
-		if (!c->json)
-			printf("executor %s\n", e->id);
-		if (!c->json && json_get_string(report, "error"))
-			printf("fail  %s\n      fix: %s\n", json_get_string(report, "error"),
-				json_get_string(report, "remediation"));
-		else if (!c->json)
-			print_findings(json_object_get(report, "findings"));
-		json_array_append_new(reports, report);
-	}
-	if (c->json)
-		cli_print_json(json_pack("{s:b, s:s, s:O}", "ok", ok, "home", context.home.path,
-			"executors", reports));
-	return ok ? CLI_OK : CLI_REFUSED;
-}
-
 enum { FLAGS = VERB_JSON | VERB_HOME | VERB_CONFIG };
 
 const struct verb cmd_executor_list = {
@@ -229,13 +199,4 @@ const struct verb cmd_executor_reap = {
 		"what interrupted builds left. Containers and images of other homes and users are "
 		"never touched.",
 	.run = run_reap,
-};
-
-const struct verb cmd_doctor = {
-	.name = "doctor",
-	.summary = "check the executors of this host",
-	.flags = FLAGS,
-	.help = "Runs the checks of every executor and starts nothing. Exits with 1 when one "
-		"fails.",
-	.run = run_doctor,
 };
