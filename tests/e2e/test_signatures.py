@@ -13,6 +13,9 @@ from engines import IMAGE, PATH
 from fake_cosign import FAIL, FakeCosign
 from local_registry import LocalRegistry
 
+# What no engine has a part in is shown once.
+once = pytest.mark.parametrize("engine", ["P" if os.geteuid() == 0 else "R"], indirect=True,
+                               scope="session")
 STUBBORN = """
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
@@ -111,6 +114,7 @@ def test_verified_digest_runs(signed):
     assert not list((signed.stage.home / "locks").glob("verify-*"))
 
 
+@once
 def test_order_of_attempts(signed):
     """Keys, then identities, each once; the first success ends it."""
     other = signed.stage.dir / "b.pub"
@@ -132,6 +136,7 @@ def test_order_of_attempts(signed):
     assert len(signed.cosign.calls()) == 1
 
 
+@once
 def test_login_is_the_only_one(signed):
     """And no credential helper is run, by cosign neither."""
     host = signed.image.split("/")[0]
@@ -157,6 +162,7 @@ def test_login_is_the_only_one(signed):
     assert broken.record["code"] == "auth_file_broken" and not signed.cosign.calls()
 
 
+@once
 def test_stale_logins_go(signed):
     """What a killed process left is removed, what another one uses now is not."""
     old, new = (pathlib.Path(f"/dev/shm/cloop-cosign-{n}-{os.getpid()}") for n in ("old", "new"))
@@ -181,8 +187,14 @@ def test_missing(signed):
     signed.cosign.program.chmod(0o644)
     signed.refused("cosign_missing")
     assert not signed.cosign.calls()
+    rows = [r for r in signed.stage.answer("audit", "list", "--limit", "0")["rows"]
+            if r["action"] == "sandbox.image_denied"]
+    assert len(rows) == 4  # of the runs, not of explaining them
+    assert (rows[0]["payload"]["rule"], rows[0]["payload"]["detail"]) == (
+        "signature-required", "cosign_missing")
 
 
+@once
 def test_junk(signed):
     """Its last line is quoted, and does nothing to who reads it; a failure is not kept."""
     signed.cosign.tell(r"""
@@ -202,6 +214,7 @@ sys.exit(1)""")
     assert len(signed.cosign.calls()) == 1
 
 
+@once
 def test_old_version_is_named(signed):
     signed.cosign.tell(
         "print('GitVersion:    v2.4.1') if sys.argv[1] == 'version' else sys.exit(1)")
@@ -213,6 +226,7 @@ def test_old_version_is_named(signed):
     assert "3.1.3" not in a["remediation"]
 
 
+@once
 def test_endless_output(signed):
     signed.cosign.tell("""
 chunk = b'y' * (1 << 20)
@@ -268,6 +282,7 @@ def test_twenty_at_once(signed):
     signed.passes()
 
 
+@once
 def test_asked_again(signed):
     """When it is another question, or the answer is of another boot or too old."""
     def change(sql, *values):
@@ -298,6 +313,7 @@ def test_asked_again(signed):
     asked(1)
 
 
+@once
 def test_bad_keys(signed):
     """Refused at use, whatever was verified before."""
     signed.passes()
