@@ -407,6 +407,14 @@ def test_log_that_cannot_be_written(stage):
     assert "END" in log.read_text() and log.read_text().startswith("0123")
 
 
+def test_no_space(stage):
+    """Words of the engine in a command's output do not make another error of it."""
+    stage.spec({"setup": ["dd if=/dev/zero of=/dev/shm/x bs=1M; "
+                          "echo 'Cannot connect to the Docker daemon' >&2; exit 3"]})
+    r = stage.refused("true", code="setup_failed")
+    assert "exit status 3" in r.record["error"] and b"No space left" in r.err
+
+
 def test_no_shell(stage):
     name = "localhost/cloop-e2e-empty:1"
     data = io.BytesIO()
@@ -465,6 +473,24 @@ def test_starter_dies(stage, point):
     left = [t for t in tags(stage) if t.startswith("build-")]
     assert len(left) == (0 if point == "build:begin" else 1)
     assert [n for n in reap(stage) if "build-" in n] == [f"{NAME}:{t}" for t in left]
+    r = stage.sh("cat /made")
+    assert (r.rc, r.out) == (0, b"made\n"), r
+
+
+@pytest.mark.parametrize("point", ["spawn", "lock", "file-memfd", "file-dirs", "file-write"])
+def test_every_seam_fails_once(stage, point):
+    """A refusal or a run, and nothing is in the way of the next one."""
+    if stage.engine.key != "P":
+        pytest.skip("the same for every engine")
+    stage.spec({"setup": ["echo made > /made"]})
+    for n in range(1, 12 if point == "spawn" else 5):
+        r = stage.sh("cat /made", env={"CLOOP_FAULT": f"{point}:{n}"})
+        assert r.rc in (0, 125), (n, r)
+        stage.home_is_free()
+        reap(stage)
+        assert [t for t in tags(stage) if t.startswith("build-")] == [], n
+        for tag in tags(stage):
+            stage.engine.call("rmi", f"{NAME}:{tag}")
     r = stage.sh("cat /made")
     assert (r.rc, r.out) == (0, b"made\n"), r
 
