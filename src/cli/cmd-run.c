@@ -18,7 +18,7 @@
 #include "run/request.h"
 #include "sys/env.h"
 
-enum { LABELS_MAX = 64, ENV_MAX = 512, NOT_STARTED = 125, STUCK_MS = 1000 };
+enum { LABELS_MAX = 64, ENV_MAX = 512, NOT_STARTED = 125, STUCK_MS = 200 };
 
 /* One foreground run. */
 struct session {

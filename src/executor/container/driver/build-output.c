@@ -14,6 +14,7 @@ void build_output_done(struct build_output *o)
 {
 	cleanup_fd(&o->log);
 	str_done(&o->line);
+	str_done(&o->out);
 	str_done(&o->tail);
 }
 
@@ -70,6 +71,30 @@ static void keep_tail(struct build_output *o, struct text t)
 	str_add(&o->tail, t.p, t.len);
 }
 
+/* ---- What leaves ---- */
+
+static void flush(struct build_output *o)
+{
+	struct text t = {str_text(&o->out), o->out.len};
+
+	if (t.len == 0)
+		return;
+	keep_tail(o, t);
+	write_log(o, t);
+	if (o->show)
+		o->show(o->data, t);
+	str_reset(&o->out);
+}
+
+static bool is_plain(struct text t)
+{
+	unsigned odd = 0;
+
+	for (size_t i = 0; i < t.len; i++)
+		odd |= (unsigned)((unsigned char)(t.p[i] - 0x20) > 0x7e - 0x20);
+	return !odd;
+}
+
 /* TAB is the only control character that is shown as it is. */
 static void sanitise(struct text line, struct str *ret)
 {
@@ -84,18 +109,19 @@ static void sanitise(struct text line, struct str *ret)
 	}
 }
 
-static void pass_on(struct build_output *o, struct text raw, bool end_of_line)
+/* A part of a line, whole characters. */
+static void pass_on(struct build_output *o, struct text raw)
 {
 	AUTO(str) shown = STR_INIT(SHOWN_MAX);
+	struct text t = raw;
 
-	sanitise(raw, &shown);
-	if (end_of_line)
-		str_add_char(&shown, '\n');
-	struct text t = {str_text(&shown), shown.len};
-	keep_tail(o, t);
-	write_log(o, t);
-	if (o->show && t.len > 0)
-		o->show(o->data, t);
+	if (!is_plain(raw)) {
+		sanitise(raw, &shown);
+		t = (struct text){str_text(&shown), shown.len};
+	}
+	if (o->out.len + t.len > o->out.max)
+		flush(o);
+	str_add(&o->out, t.p, t.len);
 }
 
 static void end_line(struct build_output *o)
@@ -103,41 +129,70 @@ static void end_line(struct build_output *o)
 	struct text line = {str_text(&o->line), o->line.len};
 
 	o->began = o->began || text_starts_nocase(line, "step 1/");
-	pass_on(o, line, true);
+	pass_on(o, line);
 	str_reset(&o->line);
+	if (o->out.len == o->out.max)
+		flush(o);
+	str_add_char(&o->out, '\n');
 }
 
-static void take_byte(struct build_output *o, char c)
+/* A line that is too long leaves in pieces. */
+static void cut_line(struct build_output *o)
 {
-	bool after_cr = o->cr;
-
-	o->cr = c == '\r';
-	if (c == '\n' && after_cr)
-		return;
-	if (c == '\n' || c == '\r') {
-		end_line(o);
-		return;
-	}
-	str_add_char(&o->line, c);
-	if (o->line.len < PIECE_MAX)
-		return;
 	size_t n = utf8_cut((struct text){o->line.data, o->line.len}, PIECE_MAX - 3);
-	pass_on(o, (struct text){o->line.data, n}, false);
 	size_t rest = o->line.len - n;
+
+	pass_on(o, (struct text){o->line.data, n});
 	memmove(o->line.data, o->line.data + n, rest);
 	o->line.len = rest;
 }
 
+/* Bytes before the first end of a line. */
+static size_t to_end_of_line(struct text t)
+{
+	const char *lf = memchr(t.p, '\n', t.len);
+	size_t n = lf ? (size_t)(lf - t.p) : t.len;
+	const char *cr = memchr(t.p, '\r', n);
+
+	return cr ? (size_t)(cr - t.p) : n;
+}
+
+static struct text take_part(struct build_output *o, struct text bytes)
+{
+	struct text start = bytes;
+
+	if (start.len > PIECE_MAX - o->line.len)
+		start.len = PIECE_MAX - o->line.len;
+	size_t n = to_end_of_line(start);
+	if (n > 0)
+		o->cr = false;
+	str_add(&o->line, bytes.p, n);
+	if (o->line.len == PIECE_MAX)
+		cut_line(o);
+	return text_after(bytes, n);
+}
+
 void build_output_take(struct build_output *o, struct text bytes)
 {
-	for (size_t i = 0; i < bytes.len; i++)
-		take_byte(o, bytes.p[i]);
+	while (bytes.len > 0) {
+		char c = bytes.p[0];
+		if (c != '\n' && c != '\r') {
+			bytes = take_part(o, bytes);
+			continue;
+		}
+		if (!(c == '\n' && o->cr))
+			end_line(o);
+		o->cr = c == '\r';
+		bytes = text_after(bytes, 1);
+	}
+	flush(o);
 }
 
 void build_output_end(struct build_output *o)
 {
 	if (o->line.len > 0)
 		end_line(o);
+	flush(o);
 	if (o->log >= 0 && o->logged > BUILD_OUTPUT_LOG_MAX && cut_log(o) < 0)
 		close(TAKE_FD(o->log));
 }

@@ -21,12 +21,16 @@ struct build_output {
 	int log; /* -1 = none, or it cannot be written any more */
 	uint64_t logged;
 	struct str line; /* what came of a line so far, raw */
-	struct str tail; /* the last pieces, as shown */
+	struct str out;  /* what is to be shown next */
+	struct str tail; /* the end of what was shown */
 	bool cr;         /* the last byte was a carriage return */
 	bool began;      /* the builder has begun its first step */
 };
 #define BUILD_OUTPUT_INIT \
-	((struct build_output){.log = -1, .line = STR_INIT(1024), .tail = STR_INIT(16384)})
+	((struct build_output){.log = -1, \
+		.line = STR_INIT(1024), \
+		.out = STR_INIT(4096), \
+		.tail = STR_INIT(16384)})
 void build_output_done(struct build_output *o);
 
 /* Replaces dir/name (0600). */

@@ -26,7 +26,7 @@
 #include "sys/file.h"
 
 enum {
-	CHUNK = 16384,
+	CHUNK = 65536,
 	GRACE_MS = 10000,    /* for the client to end in order */
 	LOOK_EVERY_MS = 100, /* while it does */
 	SWEEP_MS = 5000,
