@@ -1,5 +1,6 @@
 """Images for `setup:` on real engines (image-trust.md §11, §14.14-15): built once, exactly as
 written, with no more than the run has, and stopped without a trace."""
+import fcntl
 import io
 import json
 import os
@@ -7,6 +8,7 @@ import pathlib
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import tarfile
 import tempfile
@@ -432,6 +434,7 @@ def test_no_shell(stage):
 # ---- Reaping ----
 
 def reap(stage):
+    stage.home_is_free()  # else the container of the last run is what it removes
     return stage.answer("executor", "reap")["removed"]
 
 
@@ -450,7 +453,7 @@ def test_reaping(stage):
     stage.config()
     user = stage.detach("sleep", "60")
     os.utime(lock, (long_ago, long_ago))
-    assert reap(stage) == [] and tags(stage) == [key]
+    assert stage.answer("executor", "reap")["removed"] == [] and tags(stage) == [key]
     stage.cloop("stop", "--signal", "kill", user)
     stage.home_is_free()
     assert stage.sh("true").rc == 0  # used just now
@@ -461,6 +464,23 @@ def test_reaping(stage):
     assert reap(stage) == [f"{NAME}:{key}"]
     assert tags(stage) == ["0" * 64] and not lock.exists()
     assert not (stage.home / "builds" / f"{key}.log").exists()
+
+
+def test_stale_tags(stage):
+    """A build's tag goes when the lock of its key is free, whoever made it."""
+    stage.spec({"setup": ["true"]})
+    assert stage.sh("true").rc == 0
+    [key] = tags(stage)
+    ours, strange = "build-0123456789abcdef", "build-0123456789abcde0"
+    stage.engine.call("tag", f"{NAME}:{key}", f"{NAME}:{ours}")
+    stage.engine.call("tag", IMAGE, f"{NAME}:{strange}")
+    lock = open(stage.home / "locks" / f"setup-{key}", "r+b")
+    take = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+    with lock:
+        fcntl.fcntl(lock, 37, take)  # F_OFD_SETLK
+        assert reap(stage) == [f"{NAME}:{strange}"]
+    assert reap(stage) == [f"{NAME}:{ours}"]
+    assert tags(stage) == [key]
 
 
 @pytest.mark.parametrize("point", ["build:begin", "build:built", "build:tagged"])

@@ -202,7 +202,10 @@ static int is_stale(const struct reaping *r, struct text id, struct error *err)
 		return -1;
 	struct text key = image_inspect_label(inspect, SETUP_LABEL_KEY);
 	auto_free char *lock = mem_printf(LOCK_PREFIX "%.*s", (int)key.len, key.p ? key.p : "");
-	if (!is_lock(text_of(lock)) || fstatat(r->locks, lock, &st, 0) < 0)
+	/* No build ever made it. */
+	if (!is_lock(text_of(lock)))
+		return 1;
+	if (fstatat(r->locks, lock, &st, 0) < 0)
 		return is_older(inspect, FOREIGN_NS);
 	int held = lockfile_held(r->locks, lock, err);
 	return held < 0 ? -1 : !held;
