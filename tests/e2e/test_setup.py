@@ -105,7 +105,8 @@ def test_ten_first_runs_build_once(stage):
 
 def test_failure(stage):
     """Its exit status and last lines; what an earlier good build left stays."""
-    stage.spec({"setup": ["for i in $(seq 30); do echo line-$i; done; printf 'esc\\033[31m\\n' >&2; exit 7"]})
+    stage.spec({"setup": ["for i in $(seq 30); do echo line-$i; done; "
+                          "printf 'esc\\033[31m\\n' >&2; exit 7"]})
     r = stage.refused("true", code="setup_failed")
     assert "exit status 7" in r.record["error"] and "line-30" in r.record["error"]
     assert b"line-1\n" in r.err and b"\x1b" not in r.err and b"esc\\x1b[31m" in r.err
@@ -213,7 +214,8 @@ def test_stubborn_commands(stage, sleeping):
 
 # ---- What a command sees ----
 
-REPORT = ("cat /proc/self/status > /r-status; env > /r-env; sed -n 's/:.*//p' /proc/net/dev > /r-net; "
+REPORT = ("cat /proc/self/status > /r-status; env > /r-env; "
+          "sed -n 's/:.*//p' /proc/net/dev > /r-net; "
           "cat /proc/self/mountinfo > /r-mounts; id > /r-id; ulimit -n > /r-files; "
           "ls -a / > /r-root; true")
 
@@ -331,8 +333,8 @@ def test_text_arrives_exactly(stage):
         text = stage.engine.call("image", "inspect", f"{NAME}:{key}")
         history = [h["created_by"] for h in json.loads(text)[0]["History"]]
     else:
-        text = stage.engine.call("history", "--no-trunc", "--format={{.CreatedBy}}", "--human=false",
-                                 f"{NAME}:{key}")
+        text = stage.engine.call("history", "--no-trunc", "--format={{.CreatedBy}}",
+                                 "--human=false", f"{NAME}:{key}")
         history = text.splitlines()
     # The base has one entry, the labels two.
     assert len(history) == 1 + 2 + len(commands), history
@@ -340,7 +342,8 @@ def test_text_arrives_exactly(stage):
 
 @pytest.mark.parametrize("command", [
     "--mount=type=bind,from=localhost/other,target=/x cat /x", " --network=host true", "--",
-    "true\ntrue", "true\rtrue", "true\u0085true", "true\u2028x", "\u001b[31m", "", "  ", "x" * 4097])
+    "true\ntrue", "true\rtrue", "true\u0085true", "true\u2028x", "\u001b[31m", "", "  ",
+    "x" * 4097])
 def test_refused_text(stage, command):
     stage.spec({"setup": [command]})
     r = stage.refused("true", code="sandbox_invalid_spec")
@@ -395,14 +398,15 @@ def test_log_that_cannot_be_written(stage):
     builds = stage.home / "builds"
     stage.answer("ps")
     builds.mkdir(mode=0o700)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k,mode=0700", "tmpfs", builds], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k,mode=0700", "tmpfs", builds],
+                   check=True)
     try:
-        stage.spec({"setup": ["yes 0123456789012345678901234567890123456789 | head -n 40000; false"]})
+        stage.spec({"setup": ["yes 012345678901234567890123456789 | head -n 50000; false"]})
         r = stage.refused("true", code="setup_failed")
         assert "exit status 1" in r.record["error"]
     finally:
         subprocess.run(["umount", builds], check=True)
-    stage.spec({"setup": ["yes 01234567890123456789012345678901234567890 | head -n 80000; echo END"]})
+    stage.spec({"setup": ["yes 012345678901234567890123456789 | head -n 99999; echo END"]})
     assert stage.sh("true").rc == 0
     log = builds / f"{tags(stage)[0]}.log"
     assert (1 << 19) < log.stat().st_size <= 1 << 20
