@@ -126,7 +126,7 @@ def sleepers(stage, mark):
     found = []
     for proc in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            if mark.encode() in (proc / "cmdline").read_bytes():
+            if mark.encode() in (proc / "cmdline").read_bytes().replace(b"\0", b" "):
                 found.append(int(proc.name))
         except OSError:
             pass
@@ -136,7 +136,7 @@ def sleepers(stage, mark):
 @pytest.fixture
 def sleeping(stage):
     """A run whose build sleeps, and the mark of its processes."""
-    mark = f"98765{stage.engine.stages}"
+    mark = f"98765 {os.getpid()} {stage.engine.stages}"  # seconds, and whose they are
 
     def start(env=None, before=""):
         stage.spec({"setup": [f"{before}sleep {mark} & sleep {mark}1"]})
