@@ -12,7 +12,24 @@ from engines import ENGINES
 from stage import Stage
 
 
-def pytest_collection_modifyitems(items):
+def pytest_addoption(parser):
+    parser.addoption("--half", choices=("podman", "rest"), metavar="HALF",
+                     help="podman: what runs on P; rest: everything else")
+
+
+def keep_half(config, items):
+    """The two halves share nothing, so they can run at once (scripts/check)."""
+    half = config.getoption("half")
+    if not half:
+        return
+    on_podman = lambda i: hasattr(i, "callspec") and i.callspec.params.get("engine") == "P"
+    config.hook.pytest_deselected(
+        items=[i for i in items if on_podman(i) != (half == "podman")])
+    items[:] = [i for i in items if on_podman(i) == (half == "podman")]
+
+
+def pytest_collection_modifyitems(config, items):
+    keep_half(config, items)
     if os.geteuid() != 0:
         skip = pytest.mark.skip(reason="needs root (a system-wide engine)")
         for item in items:
