@@ -69,5 +69,7 @@ def stage(engine):
     finally:
         s.end()
     left = leaks.check(s)
+    if left:
+        leaks.sweep(s)
     shutil.rmtree(s.dir, ignore_errors=True)
     assert not left, "left behind:\n" + "\n".join(left)

@@ -3,6 +3,7 @@ five seconds, since the removal of a container follows the answer."""
 import fcntl
 import os
 import pathlib
+import signal
 import stat
 import struct
 import time
@@ -11,7 +12,7 @@ SECONDS = 5
 
 
 def processes(stage):
-    """Programs that name the engine's directory, and inits of this home's sandboxes."""
+    """Pid and command line of programs that name the engine's directory, and inits of this home's sandboxes."""
     place, own = os.fsencode(stage.engine.place), {os.getpid()} | stage.engine.pids()
     guests = {(s.st_dev, s.st_ino) for s in map(os.stat, stage.home.glob("guest/*/cloop-guest"))}
     for proc in pathlib.Path("/proc").glob("[0-9]*"):
@@ -22,7 +23,7 @@ def processes(stage):
         except OSError:
             continue
         if pid not in own and (place in words or (exe.st_dev, exe.st_ino) in guests):
-            yield f"process {pid}: {words.replace(bytes(1), b' ').decode(errors='replace')[:300]}"
+            yield pid, words.replace(bytes(1), b" ").decode(errors="replace")
 
 
 def locked(path):
@@ -73,7 +74,8 @@ def mounts(stage):
 
 
 def find(stage):
-    left = [*processes(stage), *files(stage), *mounts(stage)]
+    left = [f"process {pid}: {words[:300]}" for pid, words in processes(stage)]
+    left += [*files(stage), *mounts(stage)]
     return left or stage.engine.left()
 
 
@@ -83,3 +85,12 @@ def check(stage):
     while (left := find(stage)) and time.monotonic() < end:
         time.sleep(0.1)
     return left
+
+
+def sweep(stage):
+    """What is left was told; it shall not be told of every test that follows."""
+    for pid, words in processes(stage):
+        if str(stage.dir) in words:
+            os.kill(pid, signal.SIGKILL)
+    for container in stage.engine.lines("ps", "--all", "--quiet", "--no-trunc"):
+        stage.engine.call("rm", "--force", container, check=False)
