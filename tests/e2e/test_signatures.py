@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from engines import IMAGE, PATH
+from engines import IMAGE, PATH, rootfs
 from fake_cosign import FAIL, FakeCosign
 from local_registry import LocalRegistry
 
@@ -26,10 +26,12 @@ open(place + "/child", "w").write(str(child.pid))
 
 @pytest.fixture(scope="module")
 def image(engine, tmp_path_factory):
-    """An image of the store that has a digest there: on docker only a registry gives it one."""
+    """An image of the store that has one digest there: on docker only a registry gives it one; on
+    podman every digest that the common image ever got is listed for all its names."""
     if engine.kind == "podman":
         name = "ghcr.io/acme/signed:1"
-        engine.call("tag", IMAGE, name)
+        engine.call("import", "--change", "ENV PATH=/bin", "--change", "LABEL own=signed", "-",
+                    name, data=rootfs())
         yield name
         engine.call("rmi", name)
         return
