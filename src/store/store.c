@@ -3,6 +3,10 @@
  * under a lock file: turning WAL on is the one step at which SQLite does not wait for others, and
  * the version is read again once the lock is held. A crash in between leaves a file at an older
  * version, which the next opener brings on; SQLite's journal takes care of half a step.
+ *
+ * Each statement of a look sees the file as it is by then. Our tables, our id and the version
+ * arrive in one commit, so a version is never older than the id that is read after it; but tables
+ * that are read after "no version" may be another opener's. Those are looked at under the lock.
  */
 #include "store/store.h"
 
@@ -109,24 +113,37 @@ static int refuse_content(const struct store *s, const char *why, struct error *
 	return set_remedy(s, err);
 }
 
-/* Steps done; a file that is new has none. */
+static int refuse_foreign(const struct store *s, struct error *err)
+{
+	return refuse_content(s, "is not a database of cloop", err);
+}
+
+/* Steps done; a file that is new has none, and one of somebody else may have none. */
 static int read_version(struct store *s, size_t *ret, struct error *err)
 {
-	int64_t version, id, objects;
+	int64_t version, id;
 
 	if (read_number(s, "PRAGMA user_version", &version, err) < 0 ||
 		read_number(s, "PRAGMA application_id", &id, err) < 0)
 		return -1;
-	if (version == 0 && read_number(s, "SELECT count(*) FROM sqlite_schema", &objects, err) < 0)
-		return -1;
-	if (version < 0 || (version > 0 && id != APPLICATION_ID) || (version == 0 && objects > 0))
-		return refuse_content(s, "is not a database of cloop", err);
+	if (version < 0 || (version > 0 && id != APPLICATION_ID))
+		return refuse_foreign(s, err);
 	if ((uint64_t)version > migrations_count)
 		return error_set(err, ERROR_STORE_NEWER,
 			"%s was written by a newer cloop (version %lld, this one knows %zu)",
 			quoted_string(s->path), (long long)version, migrations_count);
 	*ret = (size_t)version;
 	return 0;
+}
+
+/* Of a file without a version, with the lock held. */
+static int judge_empty(struct store *s, struct error *err)
+{
+	int64_t objects;
+
+	if (read_number(s, "SELECT count(*) FROM sqlite_schema", &objects, err) < 0)
+		return -1;
+	return objects > 0 ? refuse_foreign(s, err) : 0;
 }
 
 static int apply(struct store *s, size_t version, struct error *err)
@@ -162,6 +179,8 @@ static int set_up(struct store *s, struct error *err)
 		return -1;
 	if (version == migrations_count)
 		return 0;
+	if (version == 0 && judge_empty(s, err) < 0)
+		return -1;
 	return query_exec(s, "PRAGMA journal_mode = WAL", err) < 0 ? -1 : apply(s, version, err);
 }
 

@@ -8,6 +8,7 @@
 #include "store/migrations.h"
 #include "store/query.h"
 #include "sys/fault.h"
+#include "sys/lockfile.h"
 
 #define INSERT "INSERT INTO project (path, first_seen) VALUES (?, '')"
 
@@ -262,9 +263,14 @@ static void test_rollback(void **state)
 
 enum { PROCESSES = 8, ROWS = 5 };
 
-static int work(int which)
+/* Waits until the test closes the other end, so that all of them begin at once. */
+static int work(int which, int rows, int start)
 {
-	for (int i = 0; i < ROWS; i++) {
+	char ignored;
+
+	if (read(start, &ignored, 1) != 0)
+		return 1;
+	for (int i = 0; i < rows; i++) {
 		auto_error struct error err = ERROR_INIT;
 		AUTO_PTR(store) s = NULL;
 		auto_free char *project = mem_printf("/%d/%d", which, i);
@@ -277,23 +283,88 @@ static int work(int which)
 	return 0;
 }
 
-/* All of them make the file, and each opens and closes it again while others write. */
-static void test_many_processes(void **state)
+static void fork_workers(int rows, int start[2])
 {
-	(void)state;
-	auto_error struct error err = ERROR_INIT;
-	AUTO_PTR(store) s = NULL;
+	assert_int_equal(pipe(start), 0);
+	for (int i = 0; i < PROCESSES; i++)
+		if (fork() == 0) {
+			close(start[1]);
+			_exit(work(i, rows, start[0]));
+		}
+	close(start[0]);
+}
+
+static void wait_for_workers(void)
+{
 	int status;
 
-	for (int i = 0; i < PROCESSES; i++)
-		if (fork() == 0)
-			_exit(work(i));
 	for (int i = 0; i < PROCESSES; i++) {
 		assert_true(wait(&status) > 0);
 		assert_int_equal(status, 0);
 	}
+}
+
+static void many_processes(int rows)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO_PTR(store) s = NULL;
+	int start[2];
+
+	fork_workers(rows, start);
+	close(start[1]);
+	wait_for_workers();
 	assert_done(store_open(path, &s, &err), &err);
-	assert_int_equal(number(s, "SELECT count(*) FROM project"), PROCESSES * ROWS);
+	assert_int_equal(number(s, "SELECT count(*) FROM project"), PROCESSES * rows);
+}
+
+/* All of them make the file, and each opens and closes it again while others write. */
+static void test_many_processes(void **state)
+{
+	(void)state;
+	many_processes(ROWS);
+}
+
+/* What is new for all of them is nobody's foreign file, however their steps fall. */
+static void test_new_file_often(void **state)
+{
+	(void)state;
+	enum { ROUNDS = 25 };
+
+	for (int i = 0; i < ROUNDS; i++) {
+		many_processes(1);
+		for (const char *const *name = (const char *const[]){"", "-wal", "-shm", NULL};
+			*name; name++) {
+			auto_free char *file = mem_printf("state.db%s", *name);
+			unlinkat(dir, file, 0);
+		}
+	}
+}
+
+/* Tables before the version, as a look that another opener overtakes sees it. */
+static void test_judged_under_lock(void **state)
+{
+	(void)state;
+	auto_error struct error err = ERROR_INIT;
+	auto_fd int lock = -1;
+	auto_free char *file = mem_printf("%s/state.db", path);
+	sqlite3 *db;
+	int start[2];
+
+	fork_workers(1, start); /* before the lock, which they would inherit */
+	assert_done(lockfile_try(dir, "state-setup-0", &lock, &err), &err);
+	spoil("state.db", 0, "");
+	assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL), 0);
+	for (size_t i = 0; i < migrations_count; i++)
+		assert_int_equal(sqlite3_exec(db, migrations[i], NULL, NULL, NULL), SQLITE_OK);
+	close(start[1]);
+	usleep(100000); /* they look; too short a time only makes the test prove less */
+	auto_free char *version = mem_printf(
+		"PRAGMA application_id = 1668050800; PRAGMA user_version = %zu", migrations_count);
+	assert_int_equal(sqlite3_exec(db, version, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+	close(TAKE_FD(lock));
+	wait_for_workers();
 }
 
 static void test_busy(void **state)
@@ -328,6 +399,8 @@ int main(void)
 		IN_DIR(test_full_disk_later),
 		IN_DIR(test_rollback),
 		IN_DIR(test_many_processes),
+		IN_DIR(test_new_file_often),
+		IN_DIR(test_judged_under_lock),
 		IN_DIR(test_busy),
 	};
 
