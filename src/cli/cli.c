@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "cli/verbs.h"
+#include "run/context.h"
 #include "sys/env.h"
 
 void cli_done(struct cli *c)
@@ -128,19 +129,27 @@ static int default_path(bool config, char **ret, struct error *err)
 	return 0;
 }
 
+int cli_check_paths(const struct cli *c, struct error *err)
+{
+	static const char *const options[] = {"--home", "--config"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		const char *named = cli_option(c, options[i]);
+		if (named && named[0] == '\0')
+			return cli_usage(c, err, "%s names no path", options[i]);
+	}
+	return 0;
+}
+
 static const char *named_path(const struct cli *c, const char *option, const char *variable)
 {
-	size_t at = 0;
-	const char *text = cli_option_next(c, option, &at);
+	const char *text = cli_option(c, option);
 
 	return text ? text : env_get(variable);
 }
 
 static int resolve(const char *named, bool config, char **where, struct error *err)
 {
-	if (named && named[0] == '\0')
-		return error_set(
-			err, ERROR_USAGE, "%s names no path", config ? "--config" : "--home");
 	return named ? absolute(named, where, err) : default_path(config, where, err);
 }
 
@@ -159,6 +168,21 @@ const char *cli_home(struct cli *c, struct error *err)
 const char *cli_config(struct cli *c, struct error *err)
 {
 	return path_of(named_path(c, "--config", "CLOOP_CONFIG"), true, &c->config, err);
+}
+
+int cli_home_open(struct cli *c, struct home *ret, struct error *err)
+{
+	const char *home = cli_home(c, err);
+
+	return home ? home_open(home, ret, err) : -1;
+}
+
+int cli_context_open(struct cli *c, struct context *ret, struct error *err)
+{
+	const char *home = cli_home(c, err);
+	const char *config = home ? cli_config(c, err) : NULL;
+
+	return config ? context_open(home, config, ret, err) : -1;
 }
 
 bool cli_config_named(const struct cli *c)

@@ -13,6 +13,9 @@
 #include "base/json.h"
 #include "cli/verb.h"
 
+struct context;
+struct home;
+
 /* One option as given. */
 struct cli_value {
 	const struct option *option;
@@ -67,6 +70,15 @@ const char *cli_home(struct cli *c, struct error *err);
  * $XDG_CONFIG_HOME/cloop/config.yaml. Absolute; owned by c. Whether it exists is not looked at.
  */
 const char *cli_config(struct cli *c, struct error *err);
+/*
+ * A --home or --config that names nothing is a usage error of every command that takes it: it must
+ * not mean the default. The frame asks before it runs one. (An empty variable is one not set.)
+ */
+must_check int cli_check_paths(const struct cli *c, struct error *err);
+/* home_open() of cli_home(). */
+must_check int cli_home_open(struct cli *c, struct home *ret, struct error *err);
+/* context_open() of cli_home() and cli_config(). */
+must_check int cli_context_open(struct cli *c, struct context *ret, struct error *err);
 /* Was the config file named (--config, CLOOP_CONFIG), so that its absence may surprise? */
 bool cli_config_named(const struct cli *c);
 

@@ -15,9 +15,8 @@ enum { LIST_DEFAULT = 100, LIST_MAX = 1000000 };
 static int open_store(struct cli *c, struct store **ret, struct error *err)
 {
 	AUTO(home) home = HOME_INIT;
-	const char *path = cli_home(c, err);
 
-	if (!path || home_open(path, &home, err) < 0)
+	if (cli_home_open(c, &home, err) < 0)
 		return -1;
 	return store_open_existing(home.path, ret, err);
 }

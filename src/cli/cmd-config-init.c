@@ -59,7 +59,7 @@ static int run(struct cli *c, struct error *err)
 	if (lstat(path, &st) == 0 && !cli_flag(c, "--force"))
 		return error_set(err, ERROR_CONFIG_EXISTS, "there is a configuration at %s",
 			quoted_string(path));
-	if (home_open(cli_home(c, err), &home, err) < 0)
+	if (cli_home_open(c, &home, err) < 0)
 		return -1;
 	probe_host(&home, &p);
 	if (render(&p, &text, err) < 0 ||

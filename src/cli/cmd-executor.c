@@ -9,11 +9,6 @@
 
 enum { NAMES_MAX = 10000, SMOKE_FAILED = 1, PREFLIGHT_FATAL = 2 };
 
-static int open_context(struct cli *c, struct context *ret, struct error *err)
-{
-	return context_open(cli_home(c, err), cli_config(c, err), ret, err);
-}
-
 static json_t *describe(const struct executor *e)
 {
 	const struct error *reason = executor_unavailable_reason(e);
@@ -34,7 +29,7 @@ static int run_list(struct cli *c, struct error *err)
 	AUTO(context) context = {.home = HOME_INIT};
 	auto_json *list = json_array();
 
-	if (open_context(c, &context, err) < 0)
+	if (cli_context_open(c, &context, err) < 0)
 		return -1;
 	const char *chosen = config_default_executor(&context.config);
 	if (!c->json)
@@ -62,7 +57,7 @@ static int run_show(struct cli *c, struct error *err)
 	const char *key;
 	json_t *value;
 
-	if (open_context(c, &context, err) < 0)
+	if (cli_context_open(c, &context, err) < 0)
 		return -1;
 	const struct executor *e = context_executor(&context, cli_arg(c, 0), err);
 	if (!e)
@@ -125,7 +120,7 @@ static int run_test(struct cli *c, struct error *err)
 	AUTO(context) context = {.home = HOME_INIT};
 	auto_json *answer = json_object();
 
-	if (open_context(c, &context, err) < 0)
+	if (cli_context_open(c, &context, err) < 0)
 		return -1;
 	const struct executor *e = context_executor(&context, cli_arg(c, 0), err);
 	if (!e)
@@ -141,7 +136,7 @@ static int run_reap(struct cli *c, struct error *err)
 	AUTO(context) context = {.home = HOME_INIT};
 	AUTO(strv) names = STRV_INIT(NAMES_MAX);
 
-	if (open_context(c, &context, err) < 0)
+	if (cli_context_open(c, &context, err) < 0)
 		return -1;
 	const struct executor *e = context_executor(&context, cli_arg(c, 0), err);
 	if (!e)

@@ -118,7 +118,7 @@ static int resolve_local(
 	judge_image(c, origin, image, &v);
 	if (!v.allowed)
 		return image_verdict_error(&v, origin, image, err);
-	if (context_open(cli_home(c, err), cli_config(c, err), &context, err) < 0 ||
+	if (cli_context_open(c, &context, err) < 0 ||
 		pass(&context.config.image_policy, origin, image, &v, err) < 0)
 		return -1;
 	const struct executor *e = context_executor(&context, cli_option(c, "--executor"), err);

@@ -45,9 +45,8 @@ static char *project_path_gone(const struct cli *c, struct error *err)
 static int open_store(struct cli *c, bool make, struct store **ret, struct error *err)
 {
 	AUTO(home) home = HOME_INIT;
-	const char *path = cli_home(c, err);
 
-	if (!path || home_open(path, &home, err) < 0)
+	if (cli_home_open(c, &home, err) < 0)
 		return -1;
 	return make ? store_open(home.path, ret, err) : store_open_existing(home.path, ret, err);
 }

@@ -36,7 +36,7 @@ static int run(struct cli *c, struct error *err)
 	size_t i;
 	json_t *record;
 
-	if (home_open(cli_home(c, err), &home, err) < 0)
+	if (cli_home_open(c, &home, err) < 0)
 		return -1;
 	follow_adopt_all(&home);
 	if (rundir_list(&home, &handles, err) < 0)

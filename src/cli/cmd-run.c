@@ -284,9 +284,10 @@ static int dispatch(struct session *s, struct error *err)
 		return -1;
 	d.timeout_ms = (int64_t)timeout;
 	fill_input(c, &d, &env);
-	const char *home = cli_home(c, err);
-	if (context_open(home, cli_config(c, err), &s->context, err) < 0) {
-		audit_refusal(home, c->dir, d.input.executor_id, err);
+	if (!cli_home(c, err) || !cli_config(c, err))
+		return -1;
+	if (cli_context_open(c, &s->context, err) < 0) {
+		audit_refusal(c->home, c->dir, d.input.executor_id, err);
 		return -1;
 	}
 	int r = dispatch_run(&s->context, &d, &run, err);

@@ -26,7 +26,7 @@ static void named_done(struct named *n)
 static int open_named(struct cli *c, struct named *ret, struct error *err)
 {
 	*ret = (struct named){.home = HOME_INIT, .run = RUNDIR_INIT};
-	if (home_open(cli_home(c, err), &ret->home, err) < 0)
+	if (cli_home_open(c, &ret->home, err) < 0)
 		return -1;
 	return rundir_find(&ret->home, cli_arg(c, 0), &ret->run, err);
 }

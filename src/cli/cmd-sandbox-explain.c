@@ -58,7 +58,7 @@ static int run(struct cli *c, struct error *err)
 		.n_argv = c->n_argv ? c->n_argv : 1,
 		.cancel_fd = -1,
 	};
-	if (context_open(cli_home(c, err), cli_config(c, err), &context, err) < 0 ||
+	if (cli_context_open(c, &context, err) < 0 ||
 		dispatch_explain(&context, &d, &answer, err) < 0)
 		return -1;
 	if (c->json)

@@ -28,7 +28,7 @@ static int run(struct cli *c, int argc, char **argv)
 	if (status == 0 && c->help)
 		status = help_show(c->group, c->verb, &err);
 	else if (status == 0)
-		status = c->verb->run(c, &err);
+		status = cli_check_paths(c, &err) < 0 ? -1 : c->verb->run(c, &err);
 	if (status >= 0)
 		return status;
 	cli_print_error(c, &err);

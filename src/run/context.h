@@ -16,8 +16,8 @@ struct context {
 void context_done(struct context *c);
 
 /*
- * home NULL: the default. config_path: the file, which may be absent; one that does not load
- * refuses every image: its error has `rule` policy-configuration (image-trust.md §3.2).
+ * config_path: the file, which may be absent; one that does not load refuses every image: its error
+ * has `rule` policy-configuration (image-trust.md §3.2).
  */
 must_check int context_open(
 	const char *home, const char *config_path, struct context *ret, struct error *err);

@@ -2,6 +2,7 @@
 (issue 3, bad input; the traces are looked for after every test)."""
 import os
 import pathlib
+import re
 import shutil
 import socket
 import subprocess
@@ -211,3 +212,38 @@ def test_command_line(stage):
     assert r.rc == 2 and b"fix: " in r.err
     stage.refused("/bin/true", code="executor_unknown", options=["--executor", "nobody"])
     assert stage.run_dirs() == []
+
+
+ARGUMENTS = {
+    "run": ["--", "/bin/true"], "status": ["c"], "logs": ["c"], "stop": ["c"], "wait": ["c"],
+    "image check": ["a"], "image resolve": ["--local", "a"], "executor show": ["container"],
+    "executor test": ["container"], "executor reap": ["container"],
+    "project set": ["provider", "none"], "config set": ["executors.container.memory", "1g"],
+}
+
+
+def commands_with(stage, option):
+    """Of the verb table, as the completion has it."""
+    shown = stage.cloop("completion", "bash").out.decode()
+    rows = re.findall(r'^\t"([a-z ]+)"\) opts="([^"]*)"', shown, re.MULTILINE)
+    return [name for name, options in rows if option in options.split()]
+
+
+def file_names(folder):
+    return sorted(p.name for p in folder.iterdir()) if folder.exists() else None
+
+
+@pytest.mark.parametrize("option,at_least", [("--home", 22), ("--config", 13)])
+def test_path_that_names_nothing(stage, option, at_least):
+    """An empty path is an unset variable in somebody's script; it must not mean the default."""
+    default = pathlib.Path("/var/lib/cloop")
+    before = file_names(default)
+    stage.config_file.write_text("{")  # so that a run would be refused, with a row in the trail
+    commands = commands_with(stage, option)
+    assert len(commands) >= at_least, commands
+    for name in commands:
+        words = [*name.split(), f"{option}="]
+        r = stage.cloop(*words, *ARGUMENTS.get(name, []))
+        assert r.rc == 2 and f"{option} names no path".encode() in r.err, (name, r)
+        assert b"  fix: see: cloop help " in r.err and r.out == b"", (name, r)
+    assert file_names(default) == before and not stage.home.exists()

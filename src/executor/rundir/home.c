@@ -1,5 +1,6 @@
 #include "executor/rundir/home.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
@@ -50,17 +51,6 @@ static int open_private(const char *path, int *ret_fd, struct error *err)
 			quoted_string(path));
 	*ret_fd = TAKE_FD(fd);
 	return 0;
-}
-
-static char *default_home(void)
-{
-	if (geteuid() == 0)
-		return mem_strdup("/var/lib/cloop");
-	const char *state = env_get("XDG_STATE_HOME");
-	if (state && state[0] == '/')
-		return mem_printf("%s/cloop", state);
-	auto_free char *user = home_of_user();
-	return mem_printf("%s/.local/state/cloop", user);
 }
 
 static char *sockets_folder(const char *home)
@@ -131,10 +121,8 @@ int home_open(const char *path, struct home *ret, struct error *err)
 {
 	AUTO(home) h = HOME_INIT;
 
-	if (!path)
-		path = env_get("CLOOP_HOME");
-	auto_free char *chosen = path ? mem_strdup(path) : default_home();
-	if (open_all(chosen, &h, err) < 0) {
+	assert(path);
+	if (open_all(path, &h, err) < 0) {
 		if (error_is(err, ERROR_IO))
 			err->code = ERROR_HOME_UNUSABLE;
 		return -1;

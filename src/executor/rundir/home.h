@@ -21,9 +21,9 @@ struct home {
 void home_done(struct home *h);
 
 /*
- * Opens the home, making what is missing (0700). path NULL: CLOOP_HOME, else /var/lib/cloop for
- * root, $XDG_STATE_HOME/cloop (~/.local/state/cloop) for others. Sockets: /run/cloop for root,
- * $XDG_RUNTIME_DIR/cloop, else <home>/sockets. home_unusable when a directory cannot be made, does
+ * Opens the home, making what is missing (0700). There is no default here: a path that is not known
+ * must not mean another home. Sockets: /run/cloop for root, $XDG_RUNTIME_DIR/cloop, else
+ * <home>/sockets. home_unusable when a directory cannot be made, does
  * not belong to us, or may be written by others.
  */
 must_check int home_open(const char *path, struct home *ret, struct error *err);
