@@ -144,7 +144,7 @@ int store_audit_verify(struct store *s, struct store_audit_check *ret, struct er
 	int64_t last;
 
 	*ret = (struct store_audit_check){.last_hash = NO_ROW};
-	if (query_begin(s, &t, err) < 0 || store_audit_list(s, 0, check_row, ret, err) < 0 ||
+	if (query_begin_read(s, &t, err) < 0 || store_audit_list(s, 0, check_row, ret, err) < 0 ||
 		read_end(s, &last, ignored, err) < 0)
 		return -1;
 	if (last != ret->rows)

@@ -42,6 +42,9 @@ struct store_audit_check {
 	const char *why; /* static; of bad_seq */
 	char last_hash[SHA256_HEX_SIZE];
 };
-/* Follows the whole chain. A broken one is a finding, not an error. */
+/*
+ * Follows the whole chain as it is at the beginning; rows may be appended meanwhile. A broken one
+ * is a finding, not an error.
+ */
 must_check int store_audit_verify(
 	struct store *s, struct store_audit_check *ret, struct error *err);

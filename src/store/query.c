@@ -90,12 +90,22 @@ int64_t query_changes(struct store *s)
 	return sqlite3_changes64(store_db(s));
 }
 
-int query_begin(struct store *s, struct query_transaction *t, struct error *err)
+static int begin(struct store *s, const char *sql, struct query_transaction *t, struct error *err)
 {
-	if (query_exec(s, "BEGIN IMMEDIATE", err) < 0)
+	if (query_exec(s, sql, err) < 0)
 		return -1;
 	t->store = s;
 	return 0;
+}
+
+int query_begin(struct store *s, struct query_transaction *t, struct error *err)
+{
+	return begin(s, "BEGIN IMMEDIATE", t, err);
+}
+
+int query_begin_read(struct store *s, struct query_transaction *t, struct error *err)
+{
+	return begin(s, "BEGIN DEFERRED", t, err);
 }
 
 int query_commit(struct query_transaction *t, struct error *err)

@@ -58,5 +58,10 @@ struct query_transaction {
 };
 #define QUERY_TRANSACTION_INIT ((struct query_transaction){NULL})
 must_check int query_begin(struct store *s, struct query_transaction *t, struct error *err);
+/*
+ * The same for reading only: everything is seen as it was at the first read, and nobody who writes
+ * is kept waiting, however long it takes.
+ */
+must_check int query_begin_read(struct store *s, struct query_transaction *t, struct error *err);
 must_check int query_commit(struct query_transaction *t, struct error *err);
 void query_transaction_done(struct query_transaction *t);

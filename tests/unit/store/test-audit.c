@@ -110,12 +110,30 @@ static void test_side_by_side(void **state)
 	verify((int64_t)PROCESSES * ROWS, 0);
 }
 
+/* Whoever writes is not in the way of the check, so the check is in nobody's way either. */
+static void test_verify_takes_no_lock(void **state)
+{
+	(void)state;
+	auto_error struct error err = ERROR_INIT;
+	AUTO_PTR(store) writer = NULL;
+	AUTO(query_transaction) t = QUERY_TRANSACTION_INIT;
+
+	assert_done(append("x", &err), &err);
+	assert_done(store_open(path, &writer, &err), &err);
+	assert_done(query_begin(writer, &t, &err), &err);
+	assert_done(query_exec(writer, "DELETE FROM audit", &err), &err);
+	verify(1, 0);
+	assert_done(query_commit(&t, &err), &err);
+	verify(0, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_DIR(test_list),
 		IN_DIR(test_changes_show),
 		IN_DIR(test_side_by_side),
+		IN_DIR(test_verify_takes_no_lock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
