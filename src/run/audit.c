@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "executor/rundir/home.h"
 #include "image/verdict.h"
 #include "spec/spec-load.h"
@@ -20,14 +21,21 @@ static const char *string_or(const json_t *object, const char *key, const char *
 	return s ? s : absent;
 }
 
-/* As written, its first 512 bytes. */
+/*
+ * As written, its first 512 bytes. Both files that can name an image are UTF-8 or refused, so the
+ * details hold what was written, byte for byte; only a character that the cut parts is none.
+ */
 static json_t *shown_image(const json_t *denial)
 {
 	struct text image = json_get_text(denial, "image");
+	size_t end = image.len < IMAGE_SHOWN_MAX ? image.len : IMAGE_SHOWN_MAX;
+	size_t whole = utf8_cut(image, IMAGE_SHOWN_MAX);
+	AUTO(str) shown = STR_INIT(IMAGE_SHOWN_MAX + 16);
 
-	if (image.len > IMAGE_SHOWN_MAX)
-		image.len = IMAGE_SHOWN_MAX;
-	return json_from_bytes(image);
+	str_add(&shown, image.p, whole);
+	for (size_t i = whole; i < end; i++)
+		str_addf(&shown, "\\x%02x", (unsigned char)image.p[i]);
+	return json_stringn(str_text(&shown), shown.len);
 }
 
 static bool is_denial(const struct error *refusal)

@@ -131,7 +131,7 @@ def test_what_a_row_holds(stage):
     stage.config(policy(allowed_registries=["quay.io"], default_registry="docker.io"))
     stage.spec({"image": "alpine"})
     stage.refused("/bin/true", code="sandbox_image_denied")
-    stage.spec({"image": "a" * 511 + "\u00e4\u001b[31m"})
+    stage.spec({"image": "\u00e4\u001b[31m" + "a" * 504 + "\u20ac" * 9})
     stage.refused("/bin/true", code="sandbox_invalid_spec")
     stage.spec({})
     stage.config(policy(allowed_registries=["ghcr.io"], govern_operator_images=True))
@@ -145,7 +145,7 @@ def test_what_a_row_holds(stage):
     bare, long, operator, broken = (r["payload"] for r in rows(stage))
     assert (bare["image"], bare["registry"], bare["repository"]) == (
         "alpine", "docker.io", "library/alpine")
-    assert long["image"] == "a" * 511 + "\\xc3" and long["rule"] == "reference-syntax"
+    assert long["image"] == "\u00e4\u001b[31m" + "a" * 504 + "\\xe2" and long["rule"] == "reference-syntax"
     assert (operator["image"], operator["origin"]) == (IMAGE, "operator")
     assert (broken["image"], broken["rule"], broken["origin"], broken["repository"]) == (
         "quay.io/acme/tool:1", "policy-configuration", "project", "acme/tool")
