@@ -15,9 +15,10 @@ struct store;
 
 /*
  * Opens the store of a home (resolved path, a directory of ours), making the file (0600) and
- * bringing its tables up to date. Any number of processes may do so at once. Errors, none of which
- * changes the file: store_newer (a newer cloop wrote it), store_corrupt (it is damaged, or somebody
- * else's database), store_busy, no_space, store_failed.
+ * bringing its tables up to date. Any number of processes may do so at once. A file of ours that
+ * others may read is made private first (0600), whatever comes of it. Errors, none of which changes
+ * a byte of the file: store_newer (a newer cloop wrote it), store_corrupt (it is damaged, or
+ * somebody else's database), store_busy, no_space, store_failed.
  */
 must_check int store_open(const char *home, struct store **ret, struct error *err);
 /* The same, but 1 and no store when there is no file yet. */

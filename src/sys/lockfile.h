@@ -1,6 +1,9 @@
 /*
  * Advisory locks on files: open file description locks, so a lock lives as long as the descriptor
  * (inherited by a child on purpose, or not at all) and never longer than its holders.
+ *
+ * Whoever holds a lock may remove its file, and nobody else: a lock is always got on the file that
+ * has the name by then, and one that lost its name excludes nobody who comes later.
  */
 #pragma once
 
