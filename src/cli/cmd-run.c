@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/pass-on.h"
 #include "cli/record-file.h"
+#include "cli/signals.h"
 #include "executor/container/request.h"
 #include "executor/rundir/record.h"
 #include "run/audit.h"
@@ -43,20 +44,6 @@ static void session_done(struct session *s)
 	context_done(&s->context);
 	if (s->signals >= 0)
 		close(s->signals);
-}
-
-static int catch_signals(struct error *err)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd >= 0 ? fd : error_set_errno(err, ERROR_IO, errno, "catching signals");
 }
 
 /*
@@ -318,7 +305,7 @@ static int run(struct cli *c, struct error *err)
 		s.signals = -1;
 		return cli_usage(c, err, "name the command to run behind --");
 	}
-	s.signals = catch_signals(err);
+	s.signals = signals_catch(err);
 	if (s.signals < 0 || (path && record_file_open(path, &s.record_file, err) < 0))
 		return -1;
 	s.out = (struct pass_on){.signals = s.signals, .on_signal = on_signal, .data = &s};

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/signals.h"
 #include "run/dispatch.h"
 
 static void print_section(const json_t *j, const char *key)
@@ -49,14 +50,17 @@ static int run(struct cli *c, struct error *err)
 	AUTO(context) context = {.home = HOME_INIT};
 	auto_free struct text *argv = mem_alloc(c->n_argv * sizeof(*argv));
 	auto_json *answer = NULL;
+	auto_fd int signals = signals_catch(err);
 
+	if (signals < 0)
+		return -1;
 	for (size_t i = 0; i < c->n_argv; i++)
 		argv[i] = text_of(c->argv[i]);
 	struct dispatch d = {
 		.input = {.project = c->dir, .executor_id = cli_option(c, "--executor")},
 		.argv = c->n_argv ? argv : nothing,
 		.n_argv = c->n_argv ? c->n_argv : 1,
-		.cancel_fd = -1,
+		.cancel_fd = signals,
 	};
 	if (cli_context_open(c, &context, err) < 0 ||
 		dispatch_explain(&context, &d, &answer, err) < 0)

@@ -256,20 +256,42 @@ def test_deadline(signed):
     assert gone((signed.cosign.place / "child").read_text())
 
 
-def test_cancelled(signed):
+def started(signed, *words):
+    """A cloop that waits for a cosign that does not end."""
     signed.cosign.tell(STUBBORN + "time.sleep(600)")
-    record = signed.stage.dir / "cancelled.json"
-    p = signed.stage.popen(*signed.stage.run_words(["/bin/true"], options=["--record", record]),
-                           env=signed.cosign.env)
+    (signed.cosign.place / "child").unlink(missing_ok=True)
+    p = signed.stage.popen(*words, env=signed.cosign.env)
     end = time.monotonic() + 20
     while not (signed.cosign.place / "child").exists() and time.monotonic() < end:
         time.sleep(0.05)
+    return p
+
+
+def nothing_left(signed):
+    [call] = signed.cosign.calls()
+    assert gone(call["pid"]) and gone((signed.cosign.place / "child").read_text())
+    assert not list(pathlib.Path("/dev/shm").glob("cloop-cosign-*"))
+    assert not list((signed.stage.home / "locks").glob("verify-*"))
+
+
+def test_cancelled(signed):
+    record = signed.stage.dir / "cancelled.json"
+    p = started(signed, *signed.stage.run_words(["/bin/true"], options=["--record", record]))
     p.send_signal(signal.SIGINT)
     _, err = p.communicate(timeout=20)
     assert p.returncode in (125, 130) and b"signature-required" not in err, err
     assert json.loads(record.read_text())["code"] == "start_cancelled"
-    [call] = signed.cosign.calls()
-    assert gone(call["pid"]) and gone((signed.cosign.place / "child").read_text())
+    nothing_left(signed)
+
+
+@once
+def test_explaining_is_cancelled(signed):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        p = started(signed, "sandbox", "explain", "--json", "-C", signed.stage.project)
+        p.send_signal(number)
+        out, err = p.communicate(timeout=20)
+        assert p.returncode > 0 and json.loads(out)["code"] == "start_cancelled", (out, err)
+        nothing_left(signed)
 
 
 def test_twenty_at_once(signed):
