@@ -1,3 +1,8 @@
+/*
+ * A directory is locked (flock on itself) by whoever uses it, so a killed process leaves one that
+ * is not. Between its making and its lock a sweep may take it for such a one: then it is gone or
+ * locked, and another is made.
+ */
 #include "image/cosign-logins.h"
 
 #include <dirent.h>
@@ -6,17 +11,17 @@
 #include <openssl/evp.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/json-secret.h"
 #include "base/mem.h"
 #include "sys/env.h"
 #include "sys/file.h"
+#include "sys/lockfile.h"
 #include "sys/log.h"
 
 #define PREFIX "cloop-cosign-"
 
-enum { STALE_SECONDS = 600 };
+enum { PARENTS_MAX = 3, ATTEMPTS = 16 };
 
 /* What was made here goes without a descriptor; only what cosign added needs one. */
 static bool remove_made(int parent, const char *name)
@@ -35,8 +40,9 @@ void cosign_logins_done(struct cosign_logins *l)
 	if (name && !remove_made(l->parent, name) && file_remove_tree_at(l->parent, name, &why) < 0)
 		log_warning("%s", why.message);
 	free(TAKE_PTR(l->path));
+	cleanup_fd(&l->dir);
 	cleanup_fd(&l->parent);
-	l->parent = -1;
+	l->dir = l->parent = -1;
 }
 
 /* ---- The file ---- */
@@ -105,32 +111,12 @@ static int write_file(int dir, const struct secret *content, struct error *err)
 
 /* ---- The directory ---- */
 
-static bool is_stale(int dir, const char *name)
+/* Where one may be, the best place first; NULL = there is none. */
+static void list_parents(const char *ret[PARENTS_MAX])
 {
-	struct stat st;
-
-	return strncmp(name, PREFIX, strlen(PREFIX)) == 0 &&
-	       fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
-	       st.st_uid == geteuid() && st.st_mtime + STALE_SECONDS < time(NULL);
-}
-
-/* What killed processes left. */
-static void sweep(int parent)
-{
-	auto_fd int copy = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
-	const struct dirent *entry;
-
-	if (!dir)
-		return;
-	copy = -1;
-	while ((entry = readdir(dir))) {
-		auto_error struct error why = ERROR_INIT;
-		if (is_stale(parent, entry->d_name) &&
-			file_remove_tree_at(parent, entry->d_name, &why) < 0)
-			log_warning("%s", why.message);
-	}
-	closedir(dir);
+	ret[0] = "/dev/shm";
+	ret[1] = env_get("XDG_RUNTIME_DIR");
+	ret[2] = "/run";
 }
 
 /* A directory in memory that we may write to, or -1. */
@@ -143,22 +129,82 @@ static int open_parent(const char *path)
 	return usable ? TAKE_FD(fd) : -1;
 }
 
+/* The directory, locked: our own, there, and used by nobody else; else -1. */
+static int lock(int parent, const char *name)
+{
+	auto_fd int dir = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
+	bool ours = dir >= 0 && fstat(dir, &st) == 0 && st.st_uid == geteuid() &&
+		    lockfile_try_directory(dir) && fstat(dir, &st) == 0 && st.st_nlink > 0;
+
+	return ours ? TAKE_FD(dir) : -1;
+}
+
+static void sweep_one(int parent, const char *name)
+{
+	auto_error struct error why = ERROR_INIT;
+	auto_fd int dir = lock(parent, name);
+
+	if (dir >= 0 && file_remove_tree_at(parent, name, &why) < 0)
+		log_warning("%s", why.message);
+}
+
+static void sweep(int parent)
+{
+	auto_fd int copy = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	const struct dirent *entry;
+
+	if (!dir)
+		return;
+	copy = -1;
+	while ((entry = readdir(dir)))
+		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0)
+			sweep_one(parent, entry->d_name);
+	closedir(dir);
+}
+
+void cosign_logins_sweep(void)
+{
+	const char *parents[PARENTS_MAX];
+
+	list_parents(parents);
+	for (size_t i = 0; i < PARENTS_MAX; i++) {
+		auto_fd int parent = open_parent(parents[i]);
+		if (parent >= 0)
+			sweep(parent);
+	}
+}
+
+/* False: none can be made here. */
+static bool make_below(const char *parent, struct cosign_logins *ret)
+{
+	AUTO(cosign_logins) made = COSIGN_LOGINS_INIT;
+
+	made.parent = open_parent(parent);
+	for (int i = 0; made.parent >= 0 && made.dir < 0 && i < ATTEMPTS; i++) {
+		auto_free char *path = mem_printf("%s/" PREFIX "XXXXXX", parent);
+		if (!mkdtemp(path))
+			return false;
+		made.dir = lock(made.parent, strrchr(path, '/') + 1);
+		if (made.dir >= 0)
+			made.path = TAKE_PTR(path);
+	}
+	if (made.dir < 0)
+		return false;
+	*ret = made;
+	made = COSIGN_LOGINS_INIT;
+	return true;
+}
+
 static int make_dir(struct cosign_logins *ret, struct error *err)
 {
-	const char *parents[] = {"/dev/shm", env_get("XDG_RUNTIME_DIR"), "/run"};
+	const char *parents[PARENTS_MAX];
 
-	for (size_t i = 0; i < ARRAY_SIZE(parents); i++) {
-		auto_fd int parent = open_parent(parents[i]);
-		if (parent < 0)
-			continue;
-		sweep(parent);
-		auto_free char *path = mem_printf("%s/" PREFIX "XXXXXX", parents[i]);
-		if (!mkdtemp(path))
-			continue;
-		ret->path = TAKE_PTR(path);
-		ret->parent = TAKE_FD(parent);
-		return 0;
-	}
+	list_parents(parents);
+	for (size_t i = 0; i < PARENTS_MAX; i++)
+		if (make_below(parents[i], ret))
+			return 0;
 	error_set(err, ERROR_IO, "no directory in memory for the login that cosign gets");
 	return error_set_remedy(err, "make /dev/shm a writable tmpfs");
 }
@@ -172,9 +218,8 @@ int cosign_logins_make(
 
 	if (logins_find(r, &found, err) < 0 || make_dir(&made, err) < 0)
 		return -1;
-	auto_fd int dir = open(made.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	compose(r, &found.login, &content);
-	if (write_file(dir, &content, err) < 0)
+	if (write_file(made.dir, &content, err) < 0)
 		return -1;
 	*ret = made;
 	made = COSIGN_LOGINS_INIT;

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -68,6 +70,12 @@ int lockfile_held(int dir, const char *name, struct error *err)
 		return error_set_errno(
 			err, ERROR_IO, errno, "cannot look at lock file %s", quoted_string(name));
 	return lock.l_type != F_UNLCK;
+}
+
+/* Its prototype is in <sys/file.h>, which here would be our own file of that name. */
+bool lockfile_try_directory(int dir)
+{
+	return syscall(SYS_flock, dir, LOCK_EX | LOCK_NB) == 0;
 }
 
 /* Sleeps at most `ms`; true = cancelled. */

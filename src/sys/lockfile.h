@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -18,6 +19,11 @@
 must_check int lockfile_try(int dir, const char *name, int *ret_fd, struct error *err);
 /* Is somebody holding it? 1 yes, 0 no (or no such file), -1 error. Takes nothing. */
 must_check int lockfile_held(int dir, const char *name, struct error *err);
+/*
+ * An exclusive lock (flock) on the open directory itself, as long as its descriptor lives; never
+ * waits. False: somebody else holds one, or it cannot be locked.
+ */
+must_check bool lockfile_try_directory(int dir);
 /*
  * Waits (polling with back-off of 5-50 ms) for dir/name: 0 and its descriptor, or 1 = deadline_ms
  * (boottime; 0 = none) passed, or 2 = cancel_fd (-1 = none) became readable.

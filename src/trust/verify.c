@@ -317,6 +317,7 @@ int trust_verify(const struct trust_question *q, struct trust_answer *ret, struc
 	bool answered;
 
 	*ret = (struct trust_answer){.attempts = NULL};
+	cosign_logins_sweep();
 	if (!take_fingerprint(&v) || !take_attempts(&v))
 		return 0;
 	image_reference_canonical(q->image, v.reference);

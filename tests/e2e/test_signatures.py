@@ -1,5 +1,6 @@
 """Signatures (image-trust.md §8, §14.9) with a script in cosign's place, which records what it is
 called with and behaves as told. The real program: scripts/check-cosign."""
+import fcntl
 import json
 import os
 import pathlib
@@ -173,11 +174,14 @@ def test_stale_logins_go(signed):
         (path / "config.json").write_text("{}")
         os.chown(path, signed.stage.engine.uid, signed.stage.engine.gid)
         os.chown(path / "config.json", signed.stage.engine.uid, signed.stage.engine.gid)
-    os.utime(old, (1, 1))
+    user = os.open(new, os.O_RDONLY)
+    fcntl.flock(user, fcntl.LOCK_EX)
+    os.utime(new, (1, 1))
     signed.passes()
     assert not old.exists() and new.exists()
-    (new / "config.json").unlink()
-    new.rmdir()
+    os.close(user)
+    signed.passes()  # from the cache
+    assert not new.exists()
 
 
 def test_missing(signed):
@@ -269,6 +273,9 @@ def started(signed, *words):
 
 def nothing_left(signed):
     [call] = signed.cosign.calls()
+    end = time.monotonic() + 5  # a killed orphan is gone a moment later
+    while not gone((signed.cosign.place / "child").read_text()) and time.monotonic() < end:
+        time.sleep(0.05)
     assert gone(call["pid"]) and gone((signed.cosign.place / "child").read_text())
     assert not list(pathlib.Path("/dev/shm").glob("cloop-cosign-*"))
     assert not list((signed.stage.home / "locks").glob("verify-*"))
@@ -282,6 +289,22 @@ def test_cancelled(signed):
     assert p.returncode in (125, 130) and b"signature-required" not in err, err
     assert json.loads(record.read_text())["code"] == "start_cancelled"
     nothing_left(signed)
+
+
+@once
+def test_reap_after_kill(signed):
+    """The login that a killed cloop left goes at once, whatever cosign is doing."""
+    p = started(signed, *signed.stage.run_words(["/bin/true"]))
+    p.kill()
+    p.communicate(timeout=20)
+    [call] = signed.cosign.calls()
+    login = pathlib.Path(call["env"]["DOCKER_CONFIG"])
+    try:
+        assert login.exists()
+        assert signed.stage.answer("executor", "reap") == {"removed": []}
+        assert not login.exists()
+    finally:
+        os.killpg(call["pgid"], signal.SIGKILL)
 
 
 @once

@@ -135,10 +135,25 @@ static void test_wait(void **state)
 	close(second);
 }
 
+static void test_directory(void **state)
+{
+	(void)state;
+	auto_fd int other = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	assert_true(lockfile_try_directory(dir));
+	assert_true(lockfile_try_directory(dir));
+	assert_false(lockfile_try_directory(other));
+	close(dir);
+	assert_true(lockfile_try_directory(other));
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_false(lockfile_try_directory(dir));
+	assert_false(lockfile_try_directory(-1));
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {IN_DIR(test_exclusive), IN_DIR(test_inherited),
-		IN_DIR(test_removed_file), IN_DIR(test_errors), IN_DIR(test_slots),
-		IN_DIR(test_wait)};
+	const struct CMUnitTest tests[] = {IN_DIR(test_exclusive), IN_DIR(test_directory),
+		IN_DIR(test_inherited), IN_DIR(test_removed_file), IN_DIR(test_errors),
+		IN_DIR(test_slots), IN_DIR(test_wait)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

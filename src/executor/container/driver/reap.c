@@ -8,6 +8,7 @@
 #include "executor/container/driver/shim.h"
 #include "executor/container/inspect.h"
 #include "executor/rundir/record.h"
+#include "image/cosign-logins.h"
 #include "sys/clock.h"
 #include "sys/log.h"
 
@@ -243,6 +244,7 @@ int container_driver_reap(
 			result = -1;
 		}
 	}
+	cosign_logins_sweep();
 	auto_error struct error last = ERROR_INIT;
 	if (reap_derived(&r, &last) < 0 && result == 0) {
 		error_move(err, &last);
