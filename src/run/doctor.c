@@ -28,12 +28,12 @@ static void add_error(const char *name, const struct error *err, struct prefligh
 
 static bool check_keys(const struct strv *keys, struct preflight_report *r)
 {
-	char hash[SHA256_HEX_SIZE];
+	struct cosign_key key;
 	bool usable = true;
 
 	strv_foreach (path, keys) {
 		auto_error struct error err = ERROR_INIT;
-		if (cosign_key_hash(*path, hash, &err) == 0)
+		if (cosign_key_read(*path, &key, &err) == 0)
 			continue;
 		add_error(SIGNATURE, &err, r);
 		usable = false;

@@ -1,7 +1,8 @@
 /*
  * The order matters: key files are read before the cache is asked, since their contents are a part
  * of its key; the cache before cosign is looked for; and the cache again behind the lock, because
- * whoever held it asked the same question.
+ * whoever held it asked the same question. cosign opens the key files once more by their paths, so
+ * a success counts only when they are still what was read.
  */
 #include "trust/verify.h"
 
@@ -59,6 +60,7 @@ int64_t trust_deadline(void)
 struct verification {
 	const struct trust_question *q;
 	struct trust_answer *answer;
+	struct cosign_key keys[POLICY_KEYS_MAX];
 	char fingerprint[SHA256_HEX_SIZE];
 	char reference[IMAGE_TEXT_MAX + 1];
 	struct cosign_attempts attempts;
@@ -96,6 +98,11 @@ static int time_out(struct verification *v)
 	return answer(v, TRUST_TIMED_OUT, "its signature could not be verified within 2 minutes",
 		"look at why cosign is slow: it has to reach the registry, and for what stands in "
 		"a transparency log also tuf-repo-cdn.sigstore.dev; then start the run again");
+}
+
+static int bad_key(struct verification *v, const struct error *why)
+{
+	return answer(v, TRUST_BAD_KEY, why->message, error_remedy(why));
 }
 
 static int cancelled(struct error *err)
@@ -142,6 +149,35 @@ static void keep(const struct verification *v)
 
 	if (v->store && verified_add(v->store, &row, &why) < 0)
 		log_warning("a verified signature is not kept: %s", why.message);
+}
+
+/* ---- Success ---- */
+
+static bool keys_are_as_read(struct verification *v)
+{
+	const struct strv *paths = &v->q->policy->cosign_public_keys.items;
+
+	for (size_t i = 0; i < paths->n; i++) {
+		auto_error struct error why = ERROR_INIT;
+		if (cosign_key_look_again(paths->v[i], &v->keys[i], &why) < 0) {
+			bad_key(v, &why);
+			return false;
+		}
+	}
+	return true;
+}
+
+static int answer_verified(struct verification *v)
+{
+	return keys_are_as_read(v) ? answer(v, TRUST_VERIFIED, "", "") : 0;
+}
+
+static int answer_fresh(struct verification *v)
+{
+	if (!keys_are_as_read(v))
+		return 0;
+	keep(v);
+	return answer(v, TRUST_VERIFIED, "", "");
 }
 
 /* ---- One at a time ---- */
@@ -245,8 +281,7 @@ static int attempt_all(struct verification *v, const struct cosign *c, struct er
 		const struct strv *argv = &v->attempts.argv[i];
 		switch (cosign_call(c, argv, line)) {
 		case COSIGN_SUCCEEDED:
-			keep(v);
-			return answer(v, TRUST_VERIFIED, "", "");
+			return answer_fresh(v);
 		case COSIGN_FAILED:
 			remember(v, argv, line);
 			break;
@@ -284,15 +319,16 @@ static int ask(struct verification *v, struct error *err)
 /* False: a key cannot be used, and that is the answer. */
 static bool take_fingerprint(struct verification *v)
 {
-	auto_error struct error why = ERROR_INIT;
 	char hashes[POLICY_KEYS_MAX][SHA256_HEX_SIZE];
-	const struct strv *keys = &v->q->policy->cosign_public_keys.items;
+	const struct strv *paths = &v->q->policy->cosign_public_keys.items;
 
-	for (size_t i = 0; i < keys->n; i++) {
-		if (cosign_key_hash(keys->v[i], hashes[i], &why) < 0) {
-			answer(v, TRUST_BAD_KEY, why.message, error_remedy(&why));
+	for (size_t i = 0; i < paths->n; i++) {
+		auto_error struct error why = ERROR_INIT;
+		if (cosign_key_read(paths->v[i], &v->keys[i], &why) < 0) {
+			bad_key(v, &why);
 			return false;
 		}
+		memcpy(hashes[i], v->keys[i].hash, sizeof(hashes[i]));
 	}
 	fingerprint_policy(v->q->policy, hashes, v->fingerprint);
 	return true;
@@ -323,10 +359,10 @@ int trust_verify(const struct trust_question *q, struct trust_answer *ret, struc
 	image_reference_canonical(q->image, v.reference);
 	open_store(&v);
 	if (is_known(&v))
-		return answer(&v, TRUST_VERIFIED, "", "");
+		return answer_verified(&v);
 	if (wait_for_turn(&v, &answered, err) < 0)
 		return -1;
 	if (answered)
 		return 0;
-	return is_known(&v) ? answer(&v, TRUST_VERIFIED, "", "") : ask(&v, err);
+	return is_known(&v) ? answer_verified(&v) : ask(&v, err);
 }

@@ -389,6 +389,40 @@ def test_bad_keys(signed):
     assert not signed.cosign.calls()
 
 
+@once
+def test_key_changed_meanwhile(signed):
+    """What cosign verified with is not what was read: refused, and not kept."""
+    old = signed.key.with_suffix(".old")
+    for change in (f"os.rename({str(signed.key)!r}, {str(old)!r})\n"
+                   f"open({str(signed.key)!r}, 'w').write('my key\\n')",
+                   f"open({str(signed.key)!r}, 'w').write('my key\\n')",
+                   f"os.unlink({str(signed.key)!r})"):
+        signed.key.write_text("a key\n")
+        signed.cosign.tell(change)
+        r = signed.stage.refused("/bin/true", code="sandbox_image_denied", env=signed.cosign.env)
+        assert b"(rule: policy-configuration)" in r.err and str(signed.key) in r.err.decode()
+        signed.cosign.tell(FAIL)
+        signed.key.write_text("a key\n")
+        signed.refused("verification_failed")
+        signed.key.write_text("my key\n")
+        signed.refused("verification_failed")
+        signed.cosign.calls()
+
+
+@once
+def test_key_in_open_directory(signed):
+    place = signed.stage.dir / "open"
+    place.mkdir()
+    place.chmod(0o777)
+    signed.key.rename(place / "a.pub")
+    signed.key = place / "a.pub"
+    signed.policy()
+    _, a = signed.refused(None, rule="policy-configuration")
+    assert "directory" in a["error"] and not signed.cosign.calls()
+    place.chmod(0o1777)
+    signed.passes()
+
+
 def test_no_digest(signed, stage):
     """What could not be signed is refused; an operator's image only under the same rules."""
     stage.spec({"image": IMAGE})

@@ -1,7 +1,9 @@
 /* What cosign says, made fit for people (image-trust.md §8.1, §8.2); which keys it may be given. */
 #include "unit/sys/unit-dir.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "image/cosign-key.h"
@@ -79,8 +81,8 @@ static void expect(const char *name, const char *refusal)
 {
 	auto_error struct error err = ERROR_INIT;
 	auto_free char *file = mem_printf("%s/%s", path, name);
-	char hash[SHA256_HEX_SIZE];
-	int r = cosign_key_hash(file, hash, &err);
+	struct cosign_key key;
+	int r = cosign_key_read(file, &key, &err);
 
 	assert_int_equal(r, refusal ? -1 : 0);
 	if (refusal) {
@@ -110,6 +112,71 @@ static void test_keys(void **state)
 	expect("k/x", "missing");
 	assert_int_equal(mkfifoat(dir, "f", 0600), 0);
 	expect("f", "no regular file");
+	assert_int_equal(fchmod(dir, 0770), 0);
+	expect("k", "directory");
+	assert_int_equal(mkdirat(dir, "d", 0700), 0);
+	assert_int_equal(symlinkat("../k", dir, "d/l"), 0);
+	expect("d/l", "directory");
+	assert_int_equal(fchmod(dir, 01777), 0);
+	expect("k", NULL);
+	expect("d/l", NULL);
+	assert_int_equal(fchmodat(dir, "d", 0707, 0), 0);
+	expect("d/l", "directory");
+}
+
+static void change_nothing(void)
+{
+}
+
+static void replace_it(void)
+{
+	write_key(3, 0644);
+}
+
+static void move_it(void)
+{
+	assert_int_equal(renameat(dir, "k", dir, "away"), 0);
+	assert_int_equal(renameat(dir, "away", dir, "k"), 0);
+}
+
+static void remove_it(void)
+{
+	assert_int_equal(unlinkat(dir, "k", 0), 0);
+}
+
+static void overwrite_it(void)
+{
+	auto_error struct error err = ERROR_INIT;
+	auto_fd int fd = openat(dir, "k", O_WRONLY | O_CLOEXEC);
+	struct stat st;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_done(file_write_all(fd, "abc", 3, &err), &err);
+	assert_int_equal(futimens(fd, (struct timespec[]){st.st_atim, st.st_mtim}), 0);
+}
+
+static void test_key_again(void **state)
+{
+	(void)state;
+	static const struct {
+		void (*change)(void);
+		const char *refusal;
+	} rows[] = {{change_nothing, NULL}, {replace_it, "was changed"}, {move_it, "was changed"},
+		{overwrite_it, "was changed"}, {remove_it, "missing"}};
+	auto_free char *file = mem_printf("%s/k", path);
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		auto_error struct error err = ERROR_INIT;
+		struct cosign_key key;
+		write_key(3, 0644);
+		assert_done(cosign_key_read(file, &key, &err), &err);
+		usleep(20000); /* a tick of the file system's clock */
+		rows[i].change();
+		int r = cosign_key_look_again(file, &key, &err);
+		assert_int_equal(r, rows[i].refusal ? -1 : 0);
+		if (r < 0)
+			assert_non_null(strstr(err.message, rows[i].refusal));
+	}
 }
 
 int main(void)
@@ -118,6 +185,7 @@ int main(void)
 		cmocka_unit_test(test_last_line),
 		cmocka_unit_test(test_version),
 		IN_DIR(test_keys),
+		IN_DIR(test_key_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
