@@ -51,10 +51,13 @@ static int run(struct cli *c, struct error *err)
 	AUTO(home) home = HOME_INIT;
 	AUTO(probe) p = PROBE_INIT;
 	AUTO(str) text = STR_INIT(FILE_MAX);
+	AUTO(source_change) change = SOURCE_CHANGE_INIT;
 	struct stat st;
 
 	const char *path = cli_config(c, err);
 	if (!path)
+		return -1;
+	if (source_change_begin(path, &change, err) < 0)
 		return -1;
 	if (lstat(path, &st) == 0 && !cli_flag(c, "--force"))
 		return error_set(err, ERROR_CONFIG_EXISTS, "there is a configuration at %s",
@@ -63,7 +66,7 @@ static int run(struct cli *c, struct error *err)
 		return -1;
 	probe_host(&home, &p);
 	if (render(&p, &text, err) < 0 ||
-		source_replace(path, (struct text){str_text(&text), text.len},
+		source_replace(&change, path, (struct text){str_text(&text), text.len},
 			source_default_mode(), err) < 0)
 		return -1;
 	if (c->json) {

@@ -135,7 +135,7 @@ static int read_setting(const struct cli *c, enum store_provider *ret, struct er
 static int run_set(struct cli *c, struct error *err)
 {
 	AUTO_PTR(store) store = NULL;
-	enum store_provider provider;
+	enum store_provider provider = STORE_PROVIDER_NONE;
 
 	if (read_setting(c, &provider, err) < 0)
 		return -1;

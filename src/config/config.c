@@ -10,6 +10,7 @@
 #include "config/source.h"
 #include "config/values-check.h"
 #include "config/values.h"
+#include "image/cosign-key.h"
 #include "yaml/reader.h"
 
 void config_done(struct config *c)
@@ -119,11 +120,11 @@ void config_check_keys(const struct config *c, struct problems *warnings)
 	for (size_t i = 0; i < keys->n; i++) {
 		auto_free char *path =
 			mem_printf("sandbox.image_policy.cosign_public_keys[%zu]", i);
-		if (access(keys->v[i], R_OK) == 0)
-			continue;
-		const char *why = strerror(errno);
-		problems_add(warnings, PROBLEM_KEY_UNREADABLE, POSITION_NONE, path,
-			"the key file %s cannot be read: %s", quoted_string(keys->v[i]), why);
+		auto_error struct error why = ERROR_INIT;
+		char hash[SHA256_HEX_SIZE];
+		if (cosign_key_hash(keys->v[i], hash, &why) < 0)
+			problems_add(warnings, PROBLEM_KEY_UNREADABLE, POSITION_NONE, path, "%s",
+				why.message);
 	}
 	problems_finish(warnings);
 }

@@ -1,5 +1,8 @@
 #include "config/set.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 #include "base/json.h"
 #include "config/config.h"
 #include "config/edit.h"
@@ -51,18 +54,21 @@ int set_key(const char *path, const char *key, char *const *values, size_t n, st
 	AUTO(str) before = STR_INIT(CONFIG_MAX_BYTES + 1);
 	AUTO(str) after = STR_INIT(CONFIG_MAX_BYTES);
 	struct edit edit = {key, keys_find(key, err), values, n};
+	AUTO(source_change) change = SOURCE_CHANGE_INIT;
 	mode_t mode = source_default_mode();
 
 	if (!edit.key || check_key(key, edit.key, err) < 0)
 		return -1;
-	int found = source_read(path, &before, &mode, err);
-	if (found < 0 || (found > 0 && n == 0))
-		return found < 0 ? -1 : 0;
+	if (n == 0 && access(path, F_OK) < 0 && errno == ENOENT)
+		return 0;
+	if (source_change_begin(path, &change, err) < 0 ||
+		source_read(path, &before, &mode, err) < 0)
+		return -1;
 	struct text old = {str_text(&before), before.len};
 	if (edit_text(old, &edit, &after, err) < 0)
 		return -1;
 	struct text new = {str_text(&after), after.len};
 	if (validate(new, path, key, err) < 0)
 		return -1;
-	return text_equal(old, new) ? 0 : source_replace(path, new, mode, err);
+	return text_equal(old, new) ? 0 : source_replace(&change, path, new, mode, err);
 }

@@ -6,7 +6,12 @@
 
 #include "base/mem.h"
 #include "config/config.h"
+#include "sys/clock.h"
 #include "sys/file.h"
+
+#include "sys/lockfile.h"
+
+enum { LOCK_MS = 10000 };
 
 static int unsafe(const char *path, const char *what, struct error *err)
 {
@@ -23,7 +28,7 @@ static int open_file(const char *path, int *ret_fd, struct error *err)
 		*ret_fd = fd;
 		return 0;
 	}
-	if (errno == ENOENT || errno == ENOTDIR)
+	if (errno == ENOENT)
 		return 1;
 	if (errno == ELOOP) {
 		unsafe(path, "it is a symbolic link", err);
@@ -77,21 +82,53 @@ mode_t source_default_mode(void)
 	return geteuid() == 0 ? 0644 : 0600;
 }
 
-int source_replace(const char *path, struct text bytes, mode_t mode, struct error *err)
+static char *parent_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-	auto_free char *parent = !slash          ? mem_strdup(".")
-				 : slash == path ? mem_strdup("/")
-						 : mem_strndup(path, (size_t)(slash - path));
+
+	if (!slash)
+		return mem_strdup(".");
+	return slash == path ? mem_strdup("/") : mem_strndup(path, (size_t)(slash - path));
+}
+
+static const char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+void source_change_done(struct source_change *c)
+{
+	if (c->lock >= 0)
+		close(c->lock);
+	if (c->dir >= 0)
+		close(c->dir);
+}
+
+int source_change_begin(const char *path, struct source_change *ret, struct error *err)
+{
+	auto_free char *parent = parent_of(path);
+	auto_free char *name = mem_printf(".%s.lock", name_of(path));
 
 	if (file_make_dirs(parent, geteuid() == 0 ? 0755 : 0700, err) < 0)
 		return -1;
-	auto_fd int dir = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
+	ret->dir = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (ret->dir < 0)
 		return error_set_errno(
 			err, ERROR_IO, errno, "open the directory %s", quoted_string(parent));
-	if (file_replace_at(dir, name, mode, bytes, true, err) < 0)
+	int64_t deadline = clock_boottime_ms() + LOCK_MS;
+	int r = lockfile_wait(ret->dir, name, deadline, -1, &ret->lock, err);
+	if (r <= 0)
+		return r;
+	error_set(err, ERROR_IO, "another process is changing %s", quoted_string(path));
+	return error_set_remedy(err, "try again when it is done");
+}
+
+int source_replace(const struct source_change *c, const char *path, struct text bytes, mode_t mode,
+	struct error *err)
+{
+	if (file_replace_at(c->dir, name_of(path), mode, bytes, true, err) < 0)
 		return -1;
-	return file_sync_dir(dir, err);
+	return file_sync_dir(c->dir, err);
 }

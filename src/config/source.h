@@ -19,5 +19,17 @@ must_check int source_read(const char *path, struct str *ret, mode_t *ret_mode, 
 
 /* Mode of a file that is made: 0644 for root, 0600 for others. */
 mode_t source_default_mode(void);
-/* Replaces it atomically and durably, making the directory that holds it. */
-must_check int source_replace(const char *path, struct text bytes, mode_t mode, struct error *err);
+/*
+ * One change of the file, from reading it to replacing it: others wait. The lock is the file
+ * .NAME.lock next to it, which stays.
+ */
+struct source_change {
+	int dir, lock;
+};
+#define SOURCE_CHANGE_INIT ((struct source_change){-1, -1})
+void source_change_done(struct source_change *c);
+/* Makes the directory that holds the file; waits ten seconds at most. `io`. */
+must_check int source_change_begin(const char *path, struct source_change *ret, struct error *err);
+/* Replaces it atomically and durably. */
+must_check int source_replace(const struct source_change *c, const char *path, struct text bytes,
+	mode_t mode, struct error *err);

@@ -136,10 +136,15 @@ static void refuse_tag(struct image_verdict *v)
 		"it carries no digest, and sandbox.image_policy.require_digest is set: the tag %s "
 		"may move",
 		tag);
-	remedy(v,
-		"run cloop image resolve %s:%s and write the line `image: %s@sha256:...` with the "
-		"digest it shows",
-		name, tag, name);
+	if (strcmp(v->ref.registry, "localhost") == 0)
+		remedy(v, "an image of localhost gets a digest when it is pushed: push it to an "
+			  "allowed registry and write the line `image: NAME@sha256:...`");
+	else
+		remedy(v,
+			"run cloop image resolve %s:%s and write the line `image: %s@sha256:...` "
+			"with the "
+			"digest it shows",
+			name, tag, name);
 }
 
 /* ---- The verdict ---- */

@@ -18,7 +18,7 @@ static bool check_image(struct schema_bind *b, const struct schema_key *key, con
 		return true;
 	schema_problem(b, PROBLEM_REFERENCE_SYNTAX, n,
 		"malformed image reference %s (rule: reference-syntax): %s", schema_quoted(value),
-		error_code_text(err.code));
+		err.message);
 	problems_set_remedy(b->errors, "%s", error_remedy(&err));
 	return false;
 }

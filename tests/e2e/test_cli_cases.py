@@ -223,3 +223,23 @@ def test_config_check_policy(case, tmp_path):
             assert (path, e["code"]) in found, found
     places = [(e["line"], e["column"]) for e in got["errors"]]
     assert places == sorted(places)
+
+
+def test_config_set_loses_nothing(tmp_path):
+    """Several at once: each says that it is set, and each is."""
+    keys = {"executors.container.memory": "2g", "sandbox.image_policy.require_digest": "true",
+            "executors.container.pids_limit": "77", "executors.limits.max_cpu": "2"}
+    config = tmp_path / "config.yaml"
+    for _ in range(10):
+        config.write_text("executors: {}\n")
+        setters = [subprocess.Popen([CLOOP, "config", "set", "--config", config, *pair],
+                                    stdout=subprocess.DEVNULL) for pair in keys.items()]
+        assert [p.wait() for p in setters] == [0] * len(keys)
+        assert all(key.rsplit(".", 1)[1] in config.read_text() for key in keys)
+
+
+def test_config_below_a_file(tmp_path):
+    """What cannot be reached is not what is absent: no defaults instead of a policy."""
+    (tmp_path / "file").write_text("")
+    status, got, _ = cloop(tmp_path, "config", "check", "--json", "--config", str(tmp_path / "file/x"))
+    assert status == 1 and got["code"] == "io"

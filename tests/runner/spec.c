@@ -1,6 +1,7 @@
 /* sandbox-spec.md §1: parse, load, size, hash, apply, env, status. */
 #include "runner/case.h"
 
+#include <time.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -133,6 +134,15 @@ static bool answer_matches(json_t *expect, json_t *got)
 	return errors_match(expect, got) && warnings_match(expect, got);
 }
 
+/* Processor time: what else the machine does must not fail a case. */
+static int64_t cpu_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
+}
+
 static void finish_answer(struct case_result *r, json_t *c, json_t *got, int64_t us)
 {
 	json_t *expect = json_object_get(c, "expect");
@@ -184,9 +194,9 @@ static void run_parse(json_t *c, struct case_result *r)
 	AUTO(spec_result) result = {0};
 
 	case_bytes(c, &bytes);
-	int64_t start = clock_boottime_us();
+	int64_t start = cpu_us();
 	spec_parse((struct text){str_text(&bytes), bytes.len}, &checks, &result);
-	int64_t us = clock_boottime_us() - start;
+	int64_t us = cpu_us() - start;
 	finish_answer(r, c, spec_json_check(&result), us);
 }
 
@@ -308,10 +318,10 @@ static json_t *load(const char *project, int64_t *ret_us)
 {
 	AUTO(spec_result) result = {0};
 	auto_error struct error err = ERROR_INIT;
-	int64_t start = clock_boottime_us();
+	int64_t start = cpu_us();
 	int r = spec_load_dir(project, &checks, &result, &err);
 
-	*ret_us = clock_boottime_us() - start;
+	*ret_us = cpu_us() - start;
 	return r < 0 ? error_to_json(&err) : spec_json_check(&result);
 }
 
