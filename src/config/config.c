@@ -121,8 +121,8 @@ void config_check_keys(const struct config *c, struct problems *warnings)
 		auto_free char *path =
 			mem_printf("sandbox.image_policy.cosign_public_keys[%zu]", i);
 		auto_error struct error why = ERROR_INIT;
-		char hash[SHA256_HEX_SIZE];
-		if (cosign_key_hash(keys->v[i], hash, &why) < 0)
+		struct cosign_key key;
+		if (cosign_key_read(keys->v[i], &key, &why) < 0)
 			problems_add(warnings, PROBLEM_KEY_UNREADABLE, POSITION_NONE, path, "%s",
 				why.message);
 	}
