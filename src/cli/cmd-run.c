@@ -48,7 +48,7 @@ static void session_done(struct session *s)
 
 /*
  * Interrupt goes to the workload, as a terminal would send it; a second one asks for the end, a
- * third insists. Terminate and hang-up ask for the end at once.
+ * third insists. Every other one asks for the end at once.
  */
 static void on_signal(void *data)
 {
@@ -349,7 +349,7 @@ const struct verb cmd_run = {
 		"A file with setup has an image built for it first, which later runs use again: "
 		"what the build prints goes to stderr.\n"
 		"An interrupt is passed to the workload; a second one asks it to end, a third one "
-		"kills it. "
+		"kills it. Any other signal that would end a program asks the workload to end. "
 		"With --json the record of the run is the only answer; the output stays in its "
 		"log. Values "
 		"given by --env are masked in the output.\n"

@@ -166,7 +166,7 @@ def ended(stage, p, code):
 
 def test_cancelled(stage, sleeping):
     start, _ = sleeping
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGUSR1, signal.SIGRTMAX):
         p = start()
         began = time.monotonic()
         p.send_signal(number)
