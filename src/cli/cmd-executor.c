@@ -34,8 +34,8 @@ static int run_list(struct cli *c, struct error *err)
 	const char *chosen = config_default_executor(&context.config);
 	if (!c->json)
 		printf("%-16s %-12s %-11s %s\n", "ID", "KIND", "STATE", "");
-	for (size_t i = 0; i < context.registry.n; i++) {
-		const struct executor *e = context.registry.executors[i];
+	for (size_t i = 0; i < context.executors.n; i++) {
+		const struct executor *e = context.executors.items[i];
 		const struct error *reason = executor_unavailable_reason(e);
 		json_t *one = describe(e);
 		json_object_set_new(one, "default", json_boolean(strcmp(e->id, chosen) == 0));

@@ -194,9 +194,9 @@ struct check_policy config_policy(const struct config *c)
 	return (struct check_policy){c->allow_host_process, text_of(c->min_agent_build)};
 }
 
-struct registry_settings config_registry_settings(const struct config *c, const char *home)
+struct executor_settings config_executor_settings(const struct config *c, const char *home)
 {
-	return (struct registry_settings){
+	return (struct executor_settings){
 		.home = home,
 		.container = c->container_enabled ? &c->container : NULL,
 		.image_policy = &c->image_policy,

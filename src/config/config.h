@@ -8,7 +8,7 @@
 
 #include "executor/check.h"
 #include "executor/container/options.h"
-#include "executor/registry.h"
+#include "executor/executor-list.h"
 #include "image/policy.h"
 #include "image/provenance.h"
 #include "limits/limits.h"
@@ -73,4 +73,4 @@ int config_refuse(const struct problems *errors, const char *path, struct error 
 const char *config_default_executor(const struct config *c);
 /* Views that borrow from c. */
 struct check_policy config_policy(const struct config *c);
-struct registry_settings config_registry_settings(const struct config *c, const char *home);
+struct executor_settings config_executor_settings(const struct config *c, const char *home);

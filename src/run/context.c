@@ -4,7 +4,7 @@
 
 void context_done(struct context *c)
 {
-	registry_done(&c->registry);
+	executor_list_done(&c->executors);
 	config_done(&c->config);
 	home_done(&c->home);
 }
@@ -25,8 +25,8 @@ int context_open(const char *home, const char *config_path, struct context *ret,
 		*ret = (struct context){.home = HOME_INIT};
 		return -1;
 	}
-	struct registry_settings settings = config_registry_settings(&ret->config, ret->home.path);
-	if (drivers_open(&settings, &ret->registry, err) < 0) {
+	struct executor_settings settings = config_executor_settings(&ret->config, ret->home.path);
+	if (drivers_open(&settings, &ret->executors, err) < 0) {
 		context_done(ret);
 		*ret = (struct context){.home = HOME_INIT};
 		return -1;
@@ -36,5 +36,6 @@ int context_open(const char *home, const char *config_path, struct context *ret,
 
 struct executor *context_executor(const struct context *c, const char *id, struct error *err)
 {
-	return registry_find(&c->registry, id ? id : config_default_executor(&c->config), err);
+	return executor_list_find(
+		&c->executors, id ? id : config_default_executor(&c->config), err);
 }

@@ -5,12 +5,12 @@
 #pragma once
 
 #include "config/config.h"
-#include "executor/registry.h"
+#include "executor/executor-list.h"
 #include "executor/rundir/home.h"
 
 struct context {
 	struct config config;
-	struct registry registry;
+	struct executor_list executors;
 	struct home home;
 };
 void context_done(struct context *c);

@@ -56,14 +56,14 @@ static int judge(const struct context *c, const struct decision *d, struct error
 static int pass_gate(const struct context *c, struct decision *d, struct error *err)
 {
 	struct check_policy policy = config_policy(&c->config);
-	auto_free struct candidate *registered = registry_candidates(&c->registry);
+	auto_free struct candidate *registered = executor_list_candidates(&c->executors);
 	bool unproven = false;
 	struct gate gate = {
 		.policy = &policy,
 		.need = &d->need,
 		.bound = &d->able,
 		.registered = registered,
-		.n_registered = c->registry.n,
+		.n_registered = c->executors.n,
 	};
 
 	if (gate_check(&gate, &unproven, err) < 0)

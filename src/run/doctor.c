@@ -208,8 +208,8 @@ static void open_rest(const char *home, struct context *c, struct preflight_repo
 		add_error("home", &err, r);
 		return;
 	}
-	struct registry_settings settings = config_registry_settings(&c->config, c->home.path);
-	if (drivers_open(&settings, &c->registry, &err) < 0)
+	struct executor_settings settings = config_executor_settings(&c->config, c->home.path);
+	if (drivers_open(&settings, &c->executors, &err) < 0)
 		add_error("executor", &err, r);
 }
 
@@ -244,7 +244,7 @@ json_t *doctor_examine(const struct doctor_question *q)
 
 	check_all(q, &context, &report);
 	json_t *checks = preflight_report_to_json(&report);
-	for (size_t i = 0; i < context.registry.n; i++)
-		check_executor(context.registry.executors[i], checks);
+	for (size_t i = 0; i < context.executors.n; i++)
+		check_executor(context.executors.items[i], checks);
 	return json_pack("{s:b, s:o}", "ok", none_fails(checks), "checks", checks);
 }

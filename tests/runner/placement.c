@@ -8,7 +8,7 @@
 #include "executor/null/null.h"
 #include "executor/gate.h"
 #include "executor/placement.h"
-#include "executor/registry.h"
+#include "executor/executor-list.h"
 #include "image/reference.h"
 #include "limits/effective.h"
 #include "limits/render.h"
@@ -141,8 +141,8 @@ static void read_requirement(const json_t *o, struct requirement *r)
 		*(bool *)((char *)r + flags[i].offset) = json_get_bool(o, flags[i].name, false);
 }
 
-/* Null executors that report the given capabilities, as the registry has them. */
-static int register_all(json_t *list, struct registry *r, struct error *err)
+/* Null executors that report the given capabilities, as the list has them. */
+static int register_all(json_t *list, struct executor_list *r, struct error *err)
 {
 	size_t i;
 	json_t *item;
@@ -151,7 +151,7 @@ static int register_all(json_t *list, struct registry *r, struct error *err)
 	{
 		AUTO(candidate) c = {0};
 		if (candidate_from_json(item, &c, err) < 0 ||
-			registry_add(r, null_executor_new(&c), err) < 0)
+			executor_list_add(r, null_executor_new(&c), err) < 0)
 			return -1;
 	}
 	return 0;
@@ -174,18 +174,18 @@ static json_t *placement_answer(const struct error *err)
 static void run_place(json_t *c, struct case_result *r)
 {
 	auto_error struct error err = ERROR_INIT;
-	AUTO(registry) registry = {0};
+	AUTO(executor_list) all = {0};
 	AUTO(requirement) need = {0};
 	struct check_policy policy = read_policy(json_object_get(c, "policy"));
 	const struct candidate *chosen;
 
 	read_requirement(json_object_get(c, "require"), &need);
-	if (register_all(json_object_get(c, "candidates"), &registry, &err) < 0) {
+	if (register_all(json_object_get(c, "candidates"), &all, &err) < 0) {
 		r->got = error_to_json(&err);
 		return;
 	}
-	auto_free struct candidate *list = registry_candidates(&registry);
-	if (placement_choose(&policy, list, registry.n, &need, &chosen, &err) == 0)
+	auto_free struct candidate *list = executor_list_candidates(&all);
+	if (placement_choose(&policy, list, all.n, &need, &chosen, &err) == 0)
 		case_exact(r, c, json_pack("{s:o}", "selected", json_from_bytes(chosen->id)));
 	else
 		case_exact(r, c, placement_answer(&err));
@@ -263,8 +263,8 @@ static bool file_requirement(json_t *c, struct requirement *need, struct case_re
 static void run_gate(json_t *c, struct case_result *r)
 {
 	auto_error struct error err = ERROR_INIT;
-	AUTO(registry) registry = {0};
-	AUTO(registry) bound = {0};
+	AUTO(executor_list) all = {0};
+	AUTO(executor_list) bound = {0};
 	AUTO(requirement) need = {0};
 	auto_json *only = json_pack("[O]", json_object_get(c, "executor"));
 	struct check_policy policy = read_policy(json_object_get(c, "policy"));
@@ -272,14 +272,14 @@ static void run_gate(json_t *c, struct case_result *r)
 
 	if (!file_requirement(c, &need, r))
 		return;
-	if (register_all(json_object_get(c, "registered"), &registry, &err) < 0 ||
+	if (register_all(json_object_get(c, "registered"), &all, &err) < 0 ||
 		register_all(only, &bound, &err) < 0) {
 		r->got = error_to_json(&err);
 		return;
 	}
-	auto_free struct candidate *list = registry_candidates(&registry);
-	auto_free struct candidate *executor = registry_candidates(&bound);
-	struct gate gate = {&policy, &need, executor, list, registry.n};
+	auto_free struct candidate *list = executor_list_candidates(&all);
+	auto_free struct candidate *executor = executor_list_candidates(&bound);
+	struct gate gate = {&policy, &need, executor, list, all.n};
 	int result = gate_check(&gate, &unproven, &err);
 	case_subset(r, c, gate_answer(result, unproven, &err));
 }

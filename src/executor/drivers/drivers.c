@@ -5,10 +5,10 @@
 
 /* Adds the driver's executors to r, or nothing when it is switched off. */
 typedef int make_fn(
-	const struct registry_settings *settings, struct registry *r, struct error *err);
+	const struct executor_settings *settings, struct executor_list *r, struct error *err);
 
 static int make_container(
-	const struct registry_settings *settings, struct registry *r, struct error *err)
+	const struct executor_settings *settings, struct executor_list *r, struct error *err)
 {
 	auto_error struct error reason = ERROR_INIT;
 	struct executor *e = NULL;
@@ -20,15 +20,15 @@ static int make_container(
 		e = executor_new_unavailable("container", settings->container->id, &reason);
 	else
 		container_driver_of(e)->derived_image_days = settings->derived_image_days;
-	return registry_add(r, e, err);
+	return executor_list_add(r, e, err);
 }
 
 static int make_localprocess(
-	const struct registry_settings *settings, struct registry *r, struct error *err)
+	const struct executor_settings *settings, struct executor_list *r, struct error *err)
 {
 	if (!settings->allow_host_process)
 		return 0;
-	return registry_add(r, local_driver_new(settings->home), err);
+	return executor_list_add(r, local_driver_new(settings->home), err);
 }
 
 static make_fn *const drivers[] = {
@@ -36,14 +36,15 @@ static make_fn *const drivers[] = {
 	make_localprocess,
 };
 
-int drivers_open(const struct registry_settings *settings, struct registry *ret, struct error *err)
+int drivers_open(
+	const struct executor_settings *settings, struct executor_list *ret, struct error *err)
 {
-	AUTO(registry) r = {0};
+	AUTO(executor_list) r = {0};
 
 	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
 		if (drivers[i](settings, &r, err) < 0)
 			return -1;
 	*ret = r;
-	r = (struct registry){0};
+	r = (struct executor_list){0};
 	return 0;
 }

@@ -151,7 +151,7 @@ static void test_defaults(void **unused)
 	assert_string_equal(c.container.image, CONTAINER_DEFAULT_IMAGE);
 	assert_int_equal(c.min_free_disk_mb, 1024);
 	assert_int_equal(c.orphan_sweep_interval_minutes, 15);
-	assert_ptr_equal(config_registry_settings(&c, "/h").container, &c.container);
+	assert_ptr_equal(config_executor_settings(&c, "/h").container, &c.container);
 }
 
 static void test_values(void **unused)

@@ -2,7 +2,7 @@
 
 #include "base/json.h"
 #include "executor/null/null.h"
-#include "executor/registry.h"
+#include "executor/executor-list.h"
 
 static struct executor *null_executor(const char *id)
 {
@@ -62,17 +62,17 @@ static void test_unavailable_keeps_its_reason(void **unused)
 static void test_ids_are_unique(void **unused)
 {
 	auto_error struct error err = ERROR_INIT;
-	AUTO(registry) r = {0};
+	AUTO(executor_list) r = {0};
 
 	(void)unused;
-	assert_done(registry_add(&r, null_executor("a"), &err), &err);
-	assert_done(registry_add(&r, null_executor("b"), &err), &err);
-	assert_int_equal(registry_add(&r, null_executor("a"), &err), -1);
+	assert_done(executor_list_add(&r, null_executor("a"), &err), &err);
+	assert_done(executor_list_add(&r, null_executor("b"), &err), &err);
+	assert_int_equal(executor_list_add(&r, null_executor("a"), &err), -1);
 	assert_int_equal(r.n, 2);
-	assert_ptr_equal(registry_find(&r, "b", &err), r.executors[1]);
-	assert_null(registry_find(&r, "c", &err));
+	assert_ptr_equal(executor_list_find(&r, "b", &err), r.items[1]);
+	assert_null(executor_list_find(&r, "c", &err));
 	assert_int_equal(err.code, ERROR_EXECUTOR_UNKNOWN);
-	auto_free struct candidate *list = registry_candidates(&r);
+	auto_free struct candidate *list = executor_list_candidates(&r);
 	assert_true(text_is(list[1].id, "b") && list[1].stream);
 }
 

@@ -1,6 +1,6 @@
 /*
  * The executors of this process: at most 64, ids unique. Which drivers exist is a table in
- * registry.c; a third driver is a folder and one row.
+ * drivers/drivers.c; a third driver is a folder and one row.
  */
 #pragma once
 
@@ -10,24 +10,24 @@ struct container_options;
 struct image_policy;
 struct provenance_rules;
 
-enum { REGISTRY_EXECUTORS_MAX = 64 };
+enum { EXECUTOR_LIST_MAX = 64 };
 
-struct registry {
-	struct executor *executors[REGISTRY_EXECUTORS_MAX]; /* owned, in the order of adding */
+struct executor_list {
+	struct executor *items[EXECUTOR_LIST_MAX]; /* owned, in the order of adding */
 	size_t n;
 };
-void registry_done(struct registry *r);
+void executor_list_done(struct executor_list *l);
 
-/* Takes e (freed when refused). -1: usage, the id is taken or the registry is full. */
-must_check int registry_add(struct registry *r, struct executor *e, struct error *err);
+/* Takes e (freed when refused). -1: usage, the id is taken or the list is full. */
+must_check int executor_list_add(struct executor_list *l, struct executor *e, struct error *err);
 /* NULL: executor_unknown, the message lists the ids. */
-must_check struct executor *registry_find(
-	const struct registry *r, const char *id, struct error *err);
-/* What each of them advertises, r->n entries that borrow from r; caller frees the array. */
-must_check struct candidate *registry_candidates(const struct registry *r);
+must_check struct executor *executor_list_find(
+	const struct executor_list *l, const char *id, struct error *err);
+/* What each of them advertises, l->n entries that borrow from l; caller frees the array. */
+must_check struct candidate *executor_list_candidates(const struct executor_list *l);
 
 /* What the drivers need of config.yaml. */
-struct registry_settings {
+struct executor_settings {
 	const char *home;                          /* NULL = none yet (executor test) */
 	const struct container_options *container; /* normalized; NULL = switched off */
 	const struct image_policy *image_policy;   /* validated; outlives the executors */
