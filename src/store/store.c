@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include "base/mem.h"
 #include "store/migrations.h"
@@ -21,6 +22,7 @@
 #include "sys/clock.h"
 #include "sys/fault.h"
 #include "sys/lockfile.h"
+#include "sys/log.h"
 
 enum {
 	BUSY_TIMEOUT_MS = 5000,
@@ -54,7 +56,15 @@ const char *store_path(const struct store *s)
 	return s->path;
 }
 
-static enum error_code code_of(int rc)
+/* SQLite has several words for it: the log, its index or a journal could not grow. */
+static bool disk_full(const struct store *s)
+{
+	struct statvfs st;
+
+	return statvfs(s->home, &st) == 0 && st.f_bavail == 0;
+}
+
+static enum error_code code_of(const struct store *s, int rc)
 {
 	switch (rc & 0xff) {
 	case SQLITE_BUSY:
@@ -66,6 +76,9 @@ static enum error_code code_of(int rc)
 		return ERROR_STORE_CORRUPT;
 	case SQLITE_FULL:
 		return ERROR_NO_SPACE;
+	case SQLITE_IOERR:
+	case SQLITE_CANTOPEN:
+		return disk_full(s) ? ERROR_NO_SPACE : ERROR_STORE_FAILED;
 	default:
 		return ERROR_STORE_FAILED;
 	}
@@ -92,7 +105,7 @@ static int shown(const char *sql)
 
 int store_error(const struct store *s, int rc, const char *what, struct error *err)
 {
-	error_set(err, code_of(rc), "%s: %.*s: %s", quoted_string(s->path), shown(what), what,
+	error_set(err, code_of(s, rc), "%s: %.*s: %s", quoted_string(s->path), shown(what), what,
 		sqlite3_extended_errcode(s->db) == rc ? sqlite3_errmsg(s->db) : sqlite3_errstr(rc));
 	return set_remedy(s, err);
 }
@@ -136,7 +149,6 @@ static int read_version(struct store *s, size_t *ret, struct error *err)
 	return 0;
 }
 
-/* Of a file without a version, with the lock held. */
 static int judge_empty(struct store *s, struct error *err)
 {
 	int64_t objects;
@@ -161,6 +173,46 @@ static int apply(struct store *s, size_t version, struct error *err)
 	return query_exec(s, numbers, err) < 0 ? -1 : query_commit(&t, err);
 }
 
+/*
+ * Which file was set up, for the file of the lock: a database that lost all its bytes is told from
+ * one that is new. "" where the file system keeps no time of birth.
+ */
+static void describe_file(const struct store *s, char out[64])
+{
+	struct statx st;
+
+	out[0] = '\0';
+	if (statx(AT_FDCWD, s->path, AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &st) == 0 &&
+		(st.stx_mask & STATX_BTIME))
+		snprintf(out, 64, "%llu %lld.%u\n", (unsigned long long)st.stx_ino,
+			(long long)st.stx_btime.tv_sec, (unsigned)st.stx_btime.tv_nsec);
+}
+
+static bool was_set_up(const struct store *s, int lock)
+{
+	char now[64], then[64] = "";
+
+	describe_file(s, now);
+	return pread(lock, then, sizeof(then) - 1, 0) > 0 && now[0] && strcmp(now, then) == 0;
+}
+
+static void note_set_up(const struct store *s, int lock)
+{
+	char now[64];
+
+	describe_file(s, now);
+	if (ftruncate(lock, 0) < 0 || pwrite(lock, now, strlen(now), 0) < 0)
+		log_warning("the lock of %s could not be written", quoted_string(s->path));
+}
+
+/* Of a file without a version, with the lock held. */
+static int begin(struct store *s, int lock, struct error *err)
+{
+	if (was_set_up(s, lock))
+		return refuse_content(s, "is empty, and was not", err);
+	return judge_empty(s, err);
+}
+
 static int set_up(struct store *s, struct error *err)
 {
 	size_t version;
@@ -179,9 +231,11 @@ static int set_up(struct store *s, struct error *err)
 		return -1;
 	if (version == migrations_count)
 		return 0;
-	if (version == 0 && judge_empty(s, err) < 0)
+	if ((version == 0 && begin(s, lock, err) < 0) ||
+		query_exec(s, "PRAGMA journal_mode = WAL", err) < 0 || apply(s, version, err) < 0)
 		return -1;
-	return query_exec(s, "PRAGMA journal_mode = WAL", err) < 0 ? -1 : apply(s, version, err);
+	note_set_up(s, lock);
+	return 0;
 }
 
 static int configure(struct store *s, struct error *err)

@@ -190,6 +190,24 @@ static void test_unsafe_file(void **state)
 	refuses(ERROR_STORE_FAILED);
 }
 
+/* What had been set up is not begun anew when its bytes are gone; what was moved away is. */
+static void test_emptied(void **state)
+{
+	(void)state;
+	auto_error struct error err = ERROR_INIT;
+	AUTO_PTR(store) s = NULL;
+
+	assert_done(store_open(path, &s, &err), &err);
+	store_free(TAKE_PTR(s));
+	auto_fd int fd = openat(dir, "state.db", O_WRONLY | O_CLOEXEC);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	refuses(ERROR_STORE_CORRUPT);
+	refuses(ERROR_STORE_CORRUPT);
+	assert_int_equal(renameat(dir, "state.db", dir, "elsewhere"), 0);
+	assert_done(store_open(path, &s, &err), &err);
+	assert_done(insert(s, "/a", &err), &err);
+}
+
 /* A disk that is full at the n-th write: the error says so, and the next try succeeds. */
 static void test_full_disk(void **state)
 {
@@ -395,6 +413,7 @@ int main(void)
 		IN_DIR(test_damaged_page),
 		IN_DIR(test_truncated),
 		IN_DIR(test_unsafe_file),
+		IN_DIR(test_emptied),
 		IN_DIR(test_full_disk),
 		IN_DIR(test_full_disk_later),
 		IN_DIR(test_rollback),
