@@ -1,6 +1,5 @@
 /* cloop run: the main job (cli.md). */
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -11,6 +10,7 @@
 #include "cli/pass-on.h"
 #include "cli/record-file.h"
 #include "cli/signals.h"
+#include "cli/unblocked.h"
 #include "executor/container/request.h"
 #include "executor/rundir/record.h"
 #include "run/audit.h"
@@ -19,7 +19,7 @@
 #include "run/request.h"
 #include "sys/env.h"
 
-enum { LABELS_MAX = 64, ENV_MAX = 512, NOT_STARTED = 125, STUCK_MS = 200 };
+enum { LABELS_MAX = 64, ENV_MAX = 512, NOT_STARTED = 125 };
 
 /* One foreground run. */
 struct session {
@@ -30,8 +30,8 @@ struct session {
 	bool recorded; /* --record was done, or failed and said so */
 	int signals;
 	unsigned interrupts;
-	bool stuck; /* nobody reads the progress of a build */
-	bool quiet; /* --json: the record is the answer, output stays in the log */
+	bool quiet;                /* --json: the record is the answer, output stays in the log */
+	struct unblocked progress; /* of a build */
 	struct pass_on out;
 	struct follow follow;
 };
@@ -39,6 +39,7 @@ struct session {
 static void session_done(struct session *s)
 {
 	record_file_done(&s->record_file);
+	unblocked_done(&s->progress);
 	pass_on_done(&s->out);
 	rundir_done(&s->run);
 	context_done(&s->context);
@@ -234,17 +235,14 @@ static int foreground(struct session *s, int supervisor, struct error *err)
 }
 
 /*
- * Progress of a build, on our stderr. A reader that stops must not stop the build's clock: it gets
- * no more until it reads again; the log of the build has everything.
+ * Progress of a build, on our stderr. A reader that stops must not stop the build's clock; the log
+ * of the build has everything.
  */
 static void show_build(void *data, struct text piece)
 {
 	struct session *s = data;
-	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
 
-	s->stuck = poll(&p, 1, s->stuck ? 0 : STUCK_MS) != 1 || !(p.revents & POLLOUT);
-	if (!s->stuck)
-		(void)!write(STDERR_FILENO, piece.p, piece.len);
+	unblocked_write(&s->progress, piece);
 }
 
 static int dispatch(struct session *s, struct error *err)
@@ -298,6 +296,7 @@ static int run(struct cli *c, struct error *err)
 		.run = RUNDIR_INIT,
 		.record_file = RECORD_FILE_INIT,
 		.context = {.home = HOME_INIT},
+		.progress = UNBLOCKED_INIT(STDERR_FILENO),
 		.quiet = c->json};
 	const char *path = cli_option(c, "--record");
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cli/unblocked.h"
 #include "executor/runlog/log-reader.h"
 
 /* Events of the log that come closer together than this are looked at together. */
@@ -18,31 +19,25 @@ enum { LOG_PAUSE_MS = 5, PIPE_SIZE = 256 << 10 };
 void pass_on_done(struct pass_on *p)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(p->to); i++)
-		if (p->to[i].own_pipe > 0)
-			close(p->to[i].own_pipe);
+		if (p->to[i].own > 0)
+			close(p->to[i].own);
 }
 
-/*
- * A file never blocks. A pipe is opened anew: the description that we were given is others', too,
- * and must not change. Anything else takes PIPE_BUF bytes when it is ready (pipe(7)).
- */
+/* A file never blocks, a pipe or terminal does not when it is opened so. */
 static struct pass_on_target look_at(int fd)
 {
 	struct pass_on_target to = {.known = true, .most = PIPE_BUF};
 	struct stat st;
-	char path[64];
 
 	if (fstat(fd, &st) < 0)
 		return to;
 	if (S_ISREG(st.st_mode))
 		to.most = SIZE_MAX;
-	if (!S_ISFIFO(st.st_mode))
-		return to;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	int own = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-	if (own > 0) {
+	int own = unblocked_open(fd);
+	if (own > 0)
+		to.own = own;
+	if (own > 0 && S_ISFIFO(st.st_mode)) {
 		fcntl(own, F_SETPIPE_SZ, PIPE_SIZE); /* may be refused: slower */
-		to.own_pipe = own;
 		to.most = SIZE_MAX;
 	}
 	return to;
@@ -91,7 +86,7 @@ void pass_on_write(struct pass_on *p, int fd, struct text bytes)
 
 	if (!to->known)
 		*to = look_at(fd);
-	int own = to->own_pipe > 0 ? to->own_pipe : fd;
+	int own = to->own > 0 ? to->own : fd;
 	look_after_signals(p);
 	while (bytes.len > 0 && !p->gone[fd]) {
 		if (to->most == PIPE_BUF)

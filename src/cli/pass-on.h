@@ -20,8 +20,8 @@ struct pass_on {
 	bool gone[3];              /* by descriptor: nothing can be written there any more */
 	struct pass_on_target {
 		bool known;
-		size_t most;  /* bytes of one write that do not block */
-		int own_pipe; /* the same pipe, opened so that it does not block; 0 = none */
+		size_t most; /* bytes of one write that do not block */
+		int own;     /* unblocked_open(); 0 = none */
 	} to[3];
 };
 void pass_on_done(struct pass_on *p);

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pathlib
+import pty
 import re
 import shutil
 import signal
@@ -172,6 +173,35 @@ def test_cancelled(stage, sleeping):
         p.send_signal(number)
         ended(stage, p, "start_cancelled")
         assert time.monotonic() - began < 15
+
+
+def test_terminal_that_nobody_reads(stage):
+    """Its progress is dropped, the build goes on, and neither is the run's output in its way."""
+    ours, theirs = pty.openpty()
+    if os.geteuid() == 0:
+        os.fchown(theirs, stage.engine.uid, stage.engine.gid)
+    stage.spec({"setup": ["yes 0123456789 | head -n 40000; echo end of it"]})
+    try:
+        p = stage.popen("run", "-C", stage.project, "--", "true", stderr=theirs)
+        assert p.wait(timeout=60) == 0
+        [key] = tags(stage)
+        assert "end of it" in log_of(stage, key)
+        stage.spec({})
+        p = stage.popen("run", "-C", stage.project, "--", "sh", "-c",
+                        "yes 0123456789 | head -n 40000 >&2; sleep 600", stderr=theirs)
+        time.sleep(2)
+        p.send_signal(signal.SIGTERM)
+        handle = crashing.until(lambda: stage.answer("ps")["runs"], "the run")[0]["handle"]
+        assert stage.wait(handle, timeout=30).record["state"] != "running"
+        os.set_blocking(ours, False)
+        while p.poll() is None:
+            try:
+                os.read(ours, 65536)
+            except BlockingIOError:
+                time.sleep(0.01)
+    finally:
+        os.close(ours)
+        os.close(theirs)
 
 
 def test_too_late(stage, sleeping):
