@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "base/mem.h"
@@ -122,6 +123,33 @@ static void test_stubborn_client(void **state)
 	assert_true(WIFSIGNALED(f.outcome.status) && WTERMSIG(f.outcome.status) == SIGKILL);
 }
 
+static struct rlimit files;
+
+/* poll() takes no more descriptors than a process may have. */
+static void break_poll(void *data, struct text piece)
+{
+	(void)data;
+	(void)piece;
+	struct rlimit few = {1, files.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+}
+
+static void test_waiting_fails(void **state)
+{
+	(void)state;
+	auto_error struct error err = ERROR_INIT;
+	AUTO(fixture) f;
+
+	fixture_init(&f, ENGINE_PODMAN, "echo begun; exec sleep 600");
+	f.output.show = break_poll;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
+	int r = build_process_run(&f.process, &f.outcome, &err);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
+	assert_int_equal(r, -1);
+	assert_true(error_is(&err, ERROR_IO));
+	assert_true(f.outcome.forced);
+}
+
 static void test_cannot_start(void **state)
 {
 	(void)state;
@@ -138,6 +166,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_commands_are_killed), cmocka_unit_test(test_client_is_told),
-		cmocka_unit_test(test_stubborn_client), cmocka_unit_test(test_cannot_start)};
+		cmocka_unit_test(test_stubborn_client), cmocka_unit_test(test_waiting_fails),
+		cmocka_unit_test(test_cannot_start)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

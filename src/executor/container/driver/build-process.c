@@ -127,6 +127,12 @@ static void stop(struct build *b, enum build_end why)
 		kill(b->client.pid, SIGTERM);
 }
 
+static void force(struct build *b)
+{
+	b->outcome.forced = true;
+	child_kill(&b->client);
+}
+
 /* Once told to stop: podman's commands as often as it begins one, then the client itself. */
 static void insist(struct build *b)
 {
@@ -134,8 +140,7 @@ static void insist(struct build *b)
 		kill_commands(b);
 	if (clock_boottime_ms() - b->stop_ms < GRACE_MS || b->outcome.forced)
 		return;
-	b->outcome.forced = true;
-	child_kill(&b->client);
+	force(b);
 }
 
 static int timeout_of(const struct build *b)
@@ -221,7 +226,7 @@ int build_process_run(
 			break;
 	if (!b.ended) {
 		kill_commands(&b);
-		child_kill(&b.client);
+		force(&b);
 	}
 	int r = child_wait(&b.client, &b.outcome.status, err);
 	sweep(&b);

@@ -22,12 +22,12 @@ enum build_end { BUILD_ENDED, BUILD_TOO_LATE, BUILD_CANCELLED };
 struct build_outcome {
 	enum build_end end;
 	int status;  /* raw wait status of the client */
-	bool forced; /* it did not end by itself when told to, so it may have left a container */
+	bool forced; /* it had to be killed, so it may have left a container */
 };
 /*
  * Returns when no process of the build is left. This process is a child subreaper meanwhile, and
- * what comes to it then is taken for the build's: it starts nothing else at the same time. Errors:
- * io.
+ * what comes to it then is taken for the build's: it starts nothing else at the same time. *ret is
+ * also filled when a build that was started fails with -1. Errors: io.
  */
 must_check int build_process_run(
 	const struct build_process *b, struct build_outcome *ret, struct error *err);
