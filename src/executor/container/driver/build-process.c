@@ -44,6 +44,7 @@ struct build {
 	int was_subreaper;
 	bool ended;
 	int64_t stop_ms; /* boottime when it was told to stop; 0 = not yet */
+	int64_t look_ms; /* when its commands were looked for last: a walk through /proc */
 	struct build_outcome outcome;
 };
 
@@ -136,9 +137,14 @@ static void force(struct build *b)
 /* Once told to stop: podman's commands as often as it begins one, then the client itself. */
 static void insist(struct build *b)
 {
+	int64_t now = clock_boottime_ms();
+
+	if (now - b->look_ms < LOOK_EVERY_MS)
+		return;
+	b->look_ms = now;
 	if (is_podman(b))
 		kill_commands(b);
-	if (clock_boottime_ms() - b->stop_ms < GRACE_MS || b->outcome.forced)
+	if (now - b->stop_ms < GRACE_MS || b->outcome.forced)
 		return;
 	force(b);
 }
