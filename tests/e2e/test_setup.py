@@ -581,6 +581,41 @@ def test_client_that_hangs(stage, sleeping):
     assert crashing.state_of(client) is None
 
 
+def test_people_containers_stay(stage, sleeping):
+    """docker: one of an image with the key's label; podman: a working container of the base."""
+    start, mark = sleeping
+    if stage.engine.kind == "docker":
+        stage.spec({"setup": [f"sleep {mark} & sleep {mark}1"]})
+        key = stage.answer("sandbox", "explain", "-C", stage.project)["image"]["setup_key"]
+        import_with(stage, "localhost/cloop-e2e-mine:1", rootfs(), setup=key)
+        p = start()
+        theirs = stage.engine.call("run", "--detach", "--network=none",
+                                   "localhost/cloop-e2e-mine:1", "sleep", "600").strip()
+    else:
+        other = stage.engine.popen(
+            ["podman", *([f"--runtime={stage.engine.oci_runtime}"] if stage.engine.oci_runtime
+                         else []), "build", "--network=none", "--ulimit=nofile=256:256",
+             "--ulimit=nproc=256:256", "-"],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        other.stdin.write(f"FROM {IMAGE}\nRUN sleep {mark}\n".encode())
+        other.stdin.close()
+        theirs = crashing.until(lambda: containers(stage), "the other's")[0]
+        p = start()
+        os.kill(builder(stage), signal.SIGSTOP)
+    try:
+        p.send_signal(signal.SIGTERM)
+        p.communicate(timeout=60)
+        assert [c[:12] for c in containers(stage)] == [theirs[:12]]
+    finally:
+        if stage.engine.kind == "podman":
+            for pid in sleepers(stage, mark):
+                os.kill(pid, signal.SIGKILL)
+            other.wait(timeout=30)
+        else:
+            stage.engine.call("rm", "--force", theirs)
+            stage.engine.call("rmi", "localhost/cloop-e2e-mine:1")
+
+
 @pytest.fixture
 def counting(stage):
     """Counts the calls of the engine by the name of their first word."""

@@ -9,7 +9,7 @@
 #include "sys/log.h"
 
 enum { CALL_MS = 20000, STDOUT_MAX = 1 << 20, WAIT_MS = 10000, LOOK_EVERY_MS = 100, IDS_MAX = 64 };
-enum { CREATED_WITHIN_S = 30, SECOND_NS = 1000000000 };
+enum { CONTAINERS_MAX = 1000, CREATED_WITHIN_S = 30, SECOND_NS = 1000000000 };
 
 static int ask(const struct image_answers *a, const char *const *args, struct captured *ret,
 	struct error *err)
@@ -48,32 +48,48 @@ static void call(const struct image_answers *a, const char *const *args)
 	list(a, args, &ignored);
 }
 
-/* "ID" alone is a container of a build; a run's has "ID true". */
+/* ---- docker ---- */
+
+/* An untagged image made since then: our lock is held, so no other build of the key is it. */
+static bool is_layer(const struct build_leftovers *l, const char *image)
+{
+	const char *args[] = {
+		"image", "inspect", "--format={{len .RepoTags}} {{.Created}}", image, NULL};
+	AUTO(strv) lines = STRV_INIT(1);
+	int64_t made_ns;
+
+	list(l->answers, args, &lines);
+	if (lines.n != 1 || !text_starts(text_of(lines.v[0]), "0 "))
+		return false;
+	struct text made = text_trim(text_after(text_of(lines.v[0]), 2));
+	return num_parse_rfc3339(made, &made_ns) && made_ns >= l->began_ns;
+}
+
+/* A person's container of such an image inherits the label, too. */
+static bool is_build_container(const struct build_leftovers *l, const char *id)
+{
+	const char *args[] = {"inspect", "--type=container", "--format={{.Image}}", id, NULL};
+	AUTO(strv) lines = STRV_INIT(1);
+
+	list(l->answers, args, &lines);
+	return lines.n == 1 && is_layer(l, lines.v[0]);
+}
+
+/* "ID" alone can be a container of a build; a run's has "ID true". */
 static void list_docker_containers(
-	const struct image_answers *a, const char *filter, struct strv *ret)
+	const struct build_leftovers *l, const char *filter, struct strv *ret)
 {
 	AUTO(strv) lines = STRV_INIT(IDS_MAX);
 	const char *args[] = {"ps", "--all", "--no-trunc", filter,
 		"--format={{.ID}} {{.Label \"cloop.managed\"}}", NULL};
 
-	list(a, args, &lines);
+	list(l->answers, args, &lines);
 	strv_foreach (line, &lines) {
 		struct text id = text_trim(text_of(*line));
-		if (text_is_hex(id, 64))
-			strv_add_n(ret, id.p, id.len);
+		auto_free char *name = mem_strndup(id.p, id.len);
+		if (text_is_hex(id, 64) && is_build_container(l, name))
+			strv_add(ret, name);
 	}
-}
-
-/* A container that somebody made of such an image before is not this build's. */
-static bool made_since(const struct build_leftovers *l, const char *id)
-{
-	const char *args[] = {"inspect", "--type=container", "--format={{.Created}}", id, NULL};
-	AUTO(strv) lines = STRV_INIT(1);
-	int64_t made_ns;
-
-	list(l->answers, args, &lines);
-	return lines.n == 1 && num_parse_rfc3339(text_of(lines.v[0]), &made_ns) &&
-	       made_ns / SECOND_NS >= l->began_s;
 }
 
 static void remove_docker_containers(const struct build_leftovers *l, const char *filter)
@@ -81,31 +97,31 @@ static void remove_docker_containers(const struct build_leftovers *l, const char
 	int64_t until = clock_boottime_ms() + WAIT_MS;
 	AUTO(strv) ids = STRV_INIT(IDS_MAX);
 
-	list_docker_containers(l->answers, filter, &ids);
+	list_docker_containers(l, filter, &ids);
 	while (ids.n > 0 && clock_boottime_ms() < until) {
 		clock_sleep_ms(LOOK_EVERY_MS);
 		strv_done(&ids);
 		ids = STRV_INIT(IDS_MAX);
-		list_docker_containers(l->answers, filter, &ids);
+		list_docker_containers(l, filter, &ids);
 	}
 	strv_foreach (id, &ids) {
 		const char *rm[] = {"rm", "--force", "--volumes", *id, NULL};
-		if (made_since(l, *id))
-			call(l->answers, rm);
+		call(l->answers, rm);
 	}
 }
 
 /* Without their last, which takes its untagged parents along, layers stay for good. */
-static void remove_docker_layers(const struct image_answers *a, const char *filter)
+static void remove_docker_layers(const struct build_leftovers *l, const char *filter)
 {
 	AUTO(strv) ids = STRV_INIT(IDS_MAX);
 	const char *args[] = {
 		"images", "--quiet", "--no-trunc", "--filter=dangling=true", filter, NULL};
 
-	list(a, args, &ids);
+	list(l->answers, args, &ids);
 	strv_foreach (id, &ids) {
 		const char *rmi[] = {"rmi", *id, NULL};
-		call(a, rmi);
+		if (is_layer(l, *id))
+			call(l->answers, rmi);
 	}
 }
 
@@ -114,37 +130,54 @@ static void remove_docker_layers(const struct image_answers *a, const char *filt
 static bool is_working_container(const struct build_leftovers *l, const json_t *c)
 {
 	const char *base = l->facts->base_id + strlen("sha256:");
-	int64_t made = json_get_int(c, "Created", 0);
 
 	return text_is(json_get_text(c, "State"), "storage") &&
-	       text_is(json_get_text(c, "ImageID"), base) && made >= l->began_s - 1 &&
-	       made <= l->began_s + CREATED_WITHIN_S;
+	       text_is(json_get_text(c, "ImageID"), base);
+}
+
+/* Those of the base: their IDs are added. False: not known. */
+static bool list_working_containers(
+	const struct build_leftovers *l, bool recent_only, struct strv *ret)
+{
+	const char *args[] = {"ps", "--all", "--external", "--no-trunc", "--format=json", NULL};
+	auto_error struct error err = ERROR_INIT;
+	AUTO(captured) answer = {.status = 0};
+	int64_t began = l->began_ns / SECOND_NS;
+	size_t i;
+	json_t *c;
+
+	if (ask(l->answers, args, &answer, &err) < 0)
+		return false;
+	auto_json *all = json_read((struct text){str_text(&answer.out), answer.out.len}, STDOUT_MAX,
+		"list of containers", ERROR_ENGINE_FAILED, &err);
+	json_array_foreach(all, i, c)
+	{
+		struct text id = json_get_text(c, "Id");
+		int64_t made = json_get_int(c, "Created", 0);
+		bool recent = made >= began - 1 && made <= began + CREATED_WITHIN_S;
+		if (is_working_container(l, c) && (recent || !recent_only) &&
+			strv_add_n(ret, id.p ? id.p : "", id.len) < 0)
+			return false;
+	}
+	return json_is_array(all);
 }
 
 /* The ID of the only one that can be it: caller frees; NULL. */
 static char *find_working_container(const struct build_leftovers *l)
 {
-	const char *args[] = {"ps", "--all", "--external", "--no-trunc", "--format=json", NULL};
-	auto_error struct error err = ERROR_INIT;
-	AUTO(captured) answer = {.status = 0};
-	auto_free char *found = NULL;
-	size_t i;
-	json_t *c;
+	AUTO(strv) now = STRV_INIT(CONTAINERS_MAX);
+	const char *found = NULL;
 
-	if (ask(l->answers, args, &answer, &err) < 0)
+	if (!l->known || !list_working_containers(l, true, &now))
 		return NULL;
-	auto_json *all = json_read((struct text){str_text(&answer.out), answer.out.len}, STDOUT_MAX,
-		"list of containers", ERROR_ENGINE_FAILED, &err);
-	json_array_foreach(all, i, c)
-	{
-		if (!is_working_container(l, c))
+	strv_foreach (id, &now) {
+		if (strv_has(&l->before, *id))
 			continue;
 		if (found)
 			return NULL;
-		struct text id = json_get_text(c, "Id");
-		found = mem_strndup(id.p ? id.p : "", id.len);
+		found = *id;
 	}
-	return TAKE_PTR(found);
+	return found ? mem_strdup(found) : NULL;
 }
 
 static void remove_working_container(const struct build_leftovers *l)
@@ -160,13 +193,28 @@ static void remove_working_container(const struct build_leftovers *l)
 	call(l->answers, rm);
 }
 
+/* ---- All ---- */
+
+void build_leftovers_begin(struct build_leftovers *l)
+{
+	l->before = STRV_INIT(CONTAINERS_MAX);
+	l->known = l->facts->engine == IMAGE_STORE_DOCKER ||
+		   list_working_containers(l, false, &l->before);
+	l->began_ns = clock_realtime_ns();
+}
+
+void build_leftovers_done(struct build_leftovers *l)
+{
+	strv_done(&l->before);
+}
+
 void build_leftovers_remove(const struct build_leftovers *l)
 {
 	auto_free char *filter = mem_printf("--filter=label=" SETUP_LABEL_KEY "=%s", l->key);
 
 	if (l->facts->engine == IMAGE_STORE_DOCKER) {
 		remove_docker_containers(l, filter);
-		remove_docker_layers(l->answers, filter);
+		remove_docker_layers(l, filter);
 	} else if (l->forced) {
 		remove_working_container(l);
 	}

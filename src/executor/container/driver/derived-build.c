@@ -276,10 +276,9 @@ static int run_client(const struct work *w, struct text dockerfile, struct error
 	AUTO(strv) env = STRV_INIT(ENV_MAX);
 	struct build_outcome outcome = {.end = BUILD_ENDED};
 
-	struct build_leftovers leftovers = {.answers = b->answers,
-		.facts = b->facts,
-		.key = b->key,
-		.began_s = clock_realtime_ns() / 1000000000};
+	AUTO(build_leftovers)
+	leftovers = {.answers = b->answers, .facts = b->facts, .key = b->key};
+	build_leftovers_begin(&leftovers);
 	make_argv(w, &argv);
 	make_env(b, &env);
 	struct build_process process = {
