@@ -189,9 +189,10 @@ def test_terminal_that_nobody_reads(stage):
         stage.spec({})
         p = stage.popen("run", "-C", stage.project, "--", "sh", "-c",
                         "yes 0123456789 | head -n 40000 >&2; sleep 600", stderr=theirs)
-        time.sleep(2)
+        handle = crashing.until(lambda: [r["handle"] for r in stage.answer("ps")["runs"]
+                                         if r["state"] == "running"], "the run")[0]
+        time.sleep(1)
         p.send_signal(signal.SIGTERM)
-        handle = crashing.until(lambda: stage.answer("ps")["runs"], "the run")[0]["handle"]
         assert stage.wait(handle, timeout=30).record["state"] != "running"
         os.set_blocking(ours, False)
         while p.poll() is None:
