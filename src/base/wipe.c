@@ -24,9 +24,3 @@ void *wipe_realloc(void *p, size_t size)
 	}
 	return bigger;
 }
-
-void wipe_string(char **s)
-{
-	wipe_free(*s);
-	*s = NULL;
-}

@@ -7,5 +7,3 @@
 void wipe_free(void *p);
 /* realloc() that leaves nothing where the block was; NULL when out of memory. */
 void *wipe_realloc(void *p, size_t size);
-/* A secret string: overwritten, freed, and *s becomes NULL. */
-void wipe_string(char **s);

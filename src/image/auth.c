@@ -7,21 +7,26 @@
 #include "image/host.h"
 #include "image/repository.h"
 
-static void wipe(char **secret)
-{
-	if (*secret)
-		explicit_bzero(*secret, strlen(*secret));
-	free(*secret);
-	*secret = NULL;
-}
-
 void auth_login_done(struct auth_login *l)
 {
 	free(l->key);
 	free(l->user);
-	wipe(&l->password);
-	wipe(&l->identity_token);
+	secret_done(&l->password);
+	secret_done(&l->identity_token);
 	*l = (struct auth_login){.key = NULL};
+}
+
+void auth_login_encode(const struct auth_login *l, const char *prefix, struct secret *ret)
+{
+	AUTO(secret) plain = {.p = NULL};
+	size_t before = strlen(prefix);
+
+	SECRET_CONCAT(&plain, text_of(l->user), TEXT(":"), secret_text(&l->password));
+	ret->len = before + (plain.len + 2) / 3 * 4;
+	ret->p = mem_alloc(ret->len + 1);
+	memcpy(ret->p, prefix, before);
+	EVP_EncodeBlock(
+		(unsigned char *)ret->p + before, (const unsigned char *)plain.p, (int)plain.len);
 }
 
 /* ---- Keys ---- */
@@ -111,21 +116,19 @@ static int broken(const char *file, const char *key, const char *fact, struct er
 		quoted_string(key), quoted_string(file), fact);
 }
 
-/* Standard base64 with its padding: the bytes, or NULL. Caller wipes and frees all *ret_size. */
-static char *decode(struct text t, size_t *ret_size, size_t *ret_len)
+/* Standard base64 with its padding into *ret, which the caller releases, on failure too. */
+static bool decode(struct text t, struct secret *ret)
 {
 	size_t padding = text_ends(t, "==") ? 2 : text_ends(t, "=") ? 1 : 0;
 	struct text digits = {t.p, t.len - padding};
 
 	if (t.len == 0 || t.len % 4 != 0 || t.len > AUTH_FILE_MAX_BYTES ||
 		!text_all_word(digits, "+/"))
-		return NULL;
-	*ret_size = t.len / 4 * 3;
-	auto_free char *bytes = mem_alloc(*ret_size);
-	if (EVP_DecodeBlock((unsigned char *)bytes, (const unsigned char *)t.p, (int)t.len) < 0)
-		return NULL;
-	*ret_len = *ret_size - padding;
-	return TAKE_PTR(bytes);
+		return false;
+	ret->p = mem_alloc(t.len / 4 * 3 + 1);
+	ret->len = t.len / 4 * 3 - padding;
+	return EVP_DecodeBlock((unsigned char *)ret->p, (const unsigned char *)t.p, (int)t.len) >=
+	       0;
 }
 
 /* USER:PASSWORD into *ret; NULL, or what is wrong with it. */
@@ -145,21 +148,16 @@ static const char *split_login(struct text plain, bool has_token, struct auth_lo
 		return "holds a control character";
 	ret->user = mem_strndup(plain.p, user);
 	if (!has_token)
-		ret->password = mem_strndup(colon + 1, password);
+		SECRET_CONCAT(&ret->password, (struct text){colon + 1, password});
 	return NULL;
 }
 
 static const char *read_auth(struct text encoded, bool has_token, struct auth_login *ret)
 {
-	size_t size, n;
-	char *plain = decode(encoded, &size, &n);
+	AUTO(secret) plain = {.p = NULL};
 
-	if (!plain)
-		return "is not base64";
-	const char *fault = split_login((struct text){plain, n}, has_token, ret);
-	explicit_bzero(plain, size);
-	free(plain);
-	return fault;
+	return decode(encoded, &plain) ? split_login(secret_text(&plain), has_token, ret)
+				       : "is not base64";
 }
 
 static bool text_or_absent(const json_t *member)
@@ -187,7 +185,7 @@ static int read_entry(const json_t *entry, const char *file, const char *key,
 	if (fault)
 		return broken(file, key, fault, err);
 	if (identity.len > 0)
-		ret->identity_token = mem_strndup(identity.p, identity.len);
+		SECRET_CONCAT(&ret->identity_token, identity);
 	ret->key = mem_strdup(key);
 	return 0;
 }

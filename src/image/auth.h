@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "base/secret.h"
 #include "image/reference.h"
 
 enum { AUTH_FILE_MAX_BYTES = 1 << 20 };
@@ -16,11 +17,16 @@ enum { AUTH_FILE_MAX_BYTES = 1 << 20 };
 struct auth_login {
 	char *key; /* as the file spells it */
 	char *user;
-	/* Secrets, wiped by auth_login_done(); at most one of them is there. */
-	char *password;
-	char *identity_token; /* NULL, or used instead of the password */
+	/* At most one of them is there. */
+	struct secret password;
+	struct secret identity_token; /* used instead of the password */
 };
 void auth_login_done(struct auth_login *l);
+/*
+ * Base64 of USER:PASSWORD (no password: USER:) behind a prefix, as `docker login` writes it and
+ * Basic sends it. Caller releases.
+ */
+void auth_login_encode(const struct auth_login *l, const char *prefix, struct secret *ret);
 
 /* The positive outcome of auth_find(). */
 enum { AUTH_NO_LOGIN = 1 };

@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -47,33 +46,6 @@ void cosign_logins_done(struct cosign_logins *l)
 
 /* ---- The file ---- */
 
-struct secret {
-	char *p;
-	size_t len;
-};
-
-static void secret_done(struct secret *s)
-{
-	if (s->p)
-		explicit_bzero(s->p, s->len);
-	free(s->p);
-}
-
-/* base64 of USER:PASSWORD, as `docker login` writes it. */
-static void encode(const struct auth_login *l, struct secret *ret)
-{
-	const char *password = l->password ? l->password : "";
-	size_t user = strlen(l->user), n = user + 1 + strlen(password);
-	AUTO(secret) plain = {.p = mem_alloc(n + 1), .len = n};
-
-	memcpy(plain.p, l->user, user);
-	plain.p[user] = ':';
-	memcpy(plain.p + user + 1, password, n - user - 1);
-	ret->len = 4 * ((n + 2) / 3);
-	ret->p = mem_alloc(ret->len + 1);
-	EVP_EncodeBlock((unsigned char *)ret->p, (const unsigned char *)plain.p, (int)n);
-}
-
 /* Under which key cosign looks for a registry's login. */
 static const char *key_of(const struct image_reference *r)
 {
@@ -87,10 +59,11 @@ static void compose(const struct image_reference *r, const struct auth_login *l,
 	auto_json_secret *config = json_pack("{s:{}}", "auths");
 
 	if (l->key) {
-		encode(l, &auth);
+		auth_login_encode(l, "", &auth);
 		json_t *entry = json_pack("{s:s}", "auth", auth.p);
-		if (l->identity_token)
-			json_object_set_new(entry, "identitytoken", json_string(l->identity_token));
+		if (l->identity_token.p)
+			json_object_set_new(
+				entry, "identitytoken", json_string(l->identity_token.p));
 		json_object_set_new(json_object_get(config, "auths"), key_of(r), entry);
 	}
 	ret->len = json_dumpb(config, NULL, 0, JSON_COMPACT);

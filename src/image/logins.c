@@ -63,18 +63,6 @@ static void list_candidates(struct candidate list[FILES_MAX])
 
 /* ---- One file ---- */
 
-struct secret_bytes {
-	char *p;
-	size_t len;
-};
-
-static void secret_bytes_done(struct secret_bytes *b)
-{
-	if (b->p)
-		explicit_bzero(b->p, b->len);
-	free(b->p);
-}
-
 static bool is_missing(const struct candidate *c)
 {
 	struct stat st;
@@ -102,13 +90,13 @@ static int open_file(const struct candidate *c, int *ret_fd, struct error *err)
 	return 0;
 }
 
-/* At most AUTH_FILE_MAX_BYTES into *ret, which has room for one more. */
-static int read_all(int fd, const char *path, struct secret_bytes *ret, struct error *err)
+/* At most one byte more than AUTH_FILE_MAX_BYTES. */
+static int read_all(int fd, const char *path, struct secret *ret, struct error *err)
 {
 	ssize_t n = 1;
 	size_t room = AUTH_FILE_MAX_BYTES + 1;
 
-	ret->p = mem_alloc(room);
+	ret->p = mem_alloc(room + 1);
 	while (n > 0 && ret->len < room) {
 		n = read(fd, ret->p + ret->len, room - ret->len);
 		if (n < 0 && errno == EINTR)
@@ -125,7 +113,7 @@ static int read_all(int fd, const char *path, struct secret_bytes *ret, struct e
 /* 0: *ret is its content; 1: there is no such file; -1: auth_file_broken. */
 static int read_file(const struct candidate *c, json_t **ret, struct error *err)
 {
-	AUTO(secret_bytes) bytes = {.p = NULL};
+	AUTO(secret) bytes = {.p = NULL};
 	auto_fd int fd = -1;
 	auto_free char *what = mem_printf("the login file %s", quoted_string(c->path));
 	int found = open_file(c, &fd, err);
@@ -134,8 +122,8 @@ static int read_file(const struct candidate *c, json_t **ret, struct error *err)
 		return found;
 	if (read_all(fd, c->path, &bytes, err) < 0)
 		return -1;
-	*ret = json_secret_read((struct text){bytes.p, bytes.len}, AUTH_FILE_MAX_BYTES, what,
-		ERROR_AUTH_FILE_BROKEN, err);
+	*ret = json_secret_read(
+		secret_text(&bytes), AUTH_FILE_MAX_BYTES, what, ERROR_AUTH_FILE_BROKEN, err);
 	return *ret ? 0 : -1;
 }
 

@@ -19,11 +19,11 @@ static void check_login(const json_t *file, const struct auth_login *l)
 
 	assert(l->key && json_object_get(auths, l->key));
 	assert(l->user && *l->user && !strchr(l->user, ':'));
-	assert(!l->password != !l->identity_token);
-	assert(!l->password || *l->password);
+	assert(!l->password.p != !l->identity_token.p);
+	assert(!l->password.p || *l->password.p);
 	for (const char *p = l->user; *p; p++)
 		assert(!ascii_control(*p));
-	for (const char *p = l->password; p && *p; p++)
+	for (const char *p = l->password.p; p && *p; p++)
 		assert(!ascii_control(*p));
 }
 
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (found == 0)
 			check_login(file, &login);
 		else
-			assert(!login.key && !login.identity_token);
+			assert(!login.key && !login.identity_token.p);
 		assert(found >= 0 || error_is(&err, ERROR_AUTH_FILE_BROKEN) ||
 			error_is(&err, ERROR_AUTH_ENTRY_BROKEN));
 		(void)auth_helper(file, r.registry);

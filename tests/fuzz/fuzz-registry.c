@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/wipe.h"
 #include "image/registry/manifest.h"
 #include "image/registry/proxy.h"
 #include "image/registry/token.h"
@@ -71,14 +70,13 @@ static void try_manifest(struct text t)
 static void try_token(struct text t)
 {
 	auto_error struct error err = ERROR_INIT;
-	char *header = token_bearer(t, &err);
+	AUTO(secret) header = {.p = NULL};
 
-	assert(header || error_is(&err, ERROR_REGISTRY_BAD_ANSWER));
-	if (header) {
-		size_t n = strlen(header);
-		assert(n > 7 && n <= 7 + TOKEN_MAX_BYTES && !strpbrk(header + 7, " \r\n\t"));
-	}
-	wipe_string(&header);
+	if (token_bearer(t, &header, &err) < 0)
+		assert(!header.p && error_is(&err, ERROR_REGISTRY_BAD_ANSWER));
+	else
+		assert(header.len > 7 && header.len <= 7 + TOKEN_MAX_BYTES &&
+			strlen(header.p) == header.len && !strpbrk(header.p + 7, " \r\n\t"));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

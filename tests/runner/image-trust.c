@@ -72,7 +72,7 @@ static void run_auth(json_t *c, struct case_result *r)
 		case_exact(r, c, json_null());
 	} else {
 		json_t *got = json_pack("{s:s, s:s}", "key", login.key, "user", login.user);
-		if (login.identity_token)
+		if (login.identity_token.p)
 			json_object_set_new(got, "identity_token", json_true());
 		case_subset(r, c, got);
 	}

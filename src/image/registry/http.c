@@ -12,8 +12,8 @@
 #include <sys/socket.h>
 
 #include "base/mem.h"
+#include "base/secret.h"
 #include "base/special-address.h"
-#include "base/wipe.h"
 #include "image/registry/certificates.h"
 #include "image/registry/curl-library.h"
 #include "image/registry/proxy.h"
@@ -244,9 +244,9 @@ static struct curl_slist *set_headers(struct http_client *c, const struct http_r
 		list = append(c, list, line);
 	}
 	if (r->authorization) {
-		char *line = mem_printf("Authorization: %s", r->authorization);
-		list = append(c, list, line);
-		wipe_string(&line);
+		AUTO(secret) line = {.p = NULL};
+		SECRET_CONCAT(&line, TEXT("Authorization: "), text_of(r->authorization));
+		list = append(c, list, line.p);
 	}
 	SET(CURLOPT_HTTPHEADER, list);
 	SET(CURLOPT_USERAGENT, "cloop/" CLOOP_VERSION);

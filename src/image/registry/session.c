@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/special-address.h"
-#include "base/wipe.h"
 #include "image/registry/token.h"
 #include "sys/clock.h"
 
@@ -21,7 +20,7 @@ enum { AGAIN_MS = 500, WORDS_MAX = 300, ECHO_MIN = 8, PING_BODY_MAX = 64 << 10 }
 
 void session_done(struct session *s)
 {
-	wipe_string(&s->authorization);
+	secret_done(&s->authorization);
 	url_done(&s->api);
 	http_client_free(s->http);
 	s->http = NULL;
@@ -87,19 +86,24 @@ static bool mentions(struct text words, const char *secret, size_t least)
 	return secret && strlen(secret) >= least && text_has(words, secret);
 }
 
+/* What stands behind Basic or Bearer. */
+static const char *value_of(const struct secret *authorization)
+{
+	return authorization->p ? strchr(authorization->p, ' ') + 1 : NULL;
+}
+
 /* The registry echoes what it was sent, and that is not shorter than `least` bytes. */
 static bool holds_secret(const struct session *s, struct text words, size_t least)
 {
 	const struct auth_login *l = s->question->login ? &s->question->login->login : NULL;
-	const char *sent = s->authorization ? strchr(s->authorization, ' ') : NULL;
-	bool found = mentions(words, sent ? sent + 1 : NULL, least);
+	bool found = mentions(words, value_of(&s->authorization), least);
 
 	if (l && l->key) {
-		char *basic = token_basic(l);
-		found |= mentions(words, l->password, least) ||
-			 mentions(words, l->identity_token, least) ||
-			 mentions(words, strchr(basic, ' ') + 1, least);
-		wipe_string(&basic);
+		AUTO(secret) basic = {.p = NULL};
+		token_basic(l, &basic);
+		found |= mentions(words, l->password.p, least) ||
+			 mentions(words, l->identity_token.p, least) ||
+			 mentions(words, value_of(&basic), least);
 	}
 	return found;
 }
@@ -312,27 +316,23 @@ static int send_for_token(struct session *s, const struct token_question *q,
 {
 	AUTO(url) realm = {.target = NULL};
 	struct http_request r = {.url = &realm, .secret = true, .body_max = TOKEN_ANSWER_MAX};
-	char *form = NULL, *basic = NULL;
+	AUTO(secret) content = {.p = NULL};
 	bool ignored;
-	int sent;
 
 	if (token_realm(q, &realm, err) < 0)
 		return -1;
-	if (login && login->identity_token) {
-		form = token_form(q, login->identity_token);
+	if (login && login->identity_token.p) {
+		token_form(q, secret_text(&login->identity_token), &content);
 		r.method = HTTP_POST;
-		r.form = form;
-		sent = send_one(s, &r, ret, err);
-	} else {
-		token_add_query(q, &realm);
-		basic = login ? token_basic(login) : NULL;
-		r.method = HTTP_GET;
-		r.authorization = basic;
-		sent = send_twice(s, &r, &ignored, ret, err);
+		r.form = content.p;
+		return send_one(s, &r, ret, err);
 	}
-	wipe_string(&form);
-	wipe_string(&basic);
-	return sent;
+	token_add_query(q, &realm);
+	if (login)
+		token_basic(login, &content);
+	r.method = HTTP_GET;
+	r.authorization = content.p;
+	return send_twice(s, &r, &ignored, ret, err);
 }
 
 static int fetch_token(struct session *s, const struct challenge *c, const struct auth_login *login,
@@ -348,9 +348,8 @@ static int fetch_token(struct session *s, const struct challenge *c, const struc
 		return refuse_token(s, &answer, err);
 	if (session_check_encoding(&answer, err) < 0)
 		return -1;
-	s->authorization =
-		token_bearer((struct text){str_text(&answer.body), answer.body.len}, err);
-	return s->authorization ? 0 : -1;
+	return token_bearer(
+		(struct text){str_text(&answer.body), answer.body.len}, &s->authorization, err);
 }
 
 static int choose_challenge(const struct http_answer *a, struct challenge *ret, struct error *err)
@@ -373,9 +372,9 @@ static int authenticate(struct session *s, const struct http_answer *a, struct e
 		return -1;
 	if (c.scheme == CHALLENGE_BEARER)
 		return fetch_token(s, &c, login, err);
-	if (!login || !login->password)
+	if (!login || !login->password.p)
 		return unauthorized(s, "it wants a user and a password", err);
-	s->authorization = token_basic(login);
+	token_basic(login, &s->authorization);
 	return 0;
 }
 
@@ -390,7 +389,7 @@ static int send_to_registry(struct session *s, const struct session_request *r, 
 	struct http_request request = {.method = r->method,
 		.url = &url,
 		.accept = r->accept,
-		.authorization = s->authorization,
+		.authorization = s->authorization.p,
 		.body_max = r->body_max,
 		.digest = r->digest};
 

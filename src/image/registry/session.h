@@ -16,7 +16,7 @@ struct session {
 	bool special_is_fine; /* its address may be a special-purpose one */
 	bool special;         /* and is one */
 	bool authenticated;   /* a challenge was answered; there is no second time */
-	char *authorization;  /* secret; NULL = none */
+	struct secret authorization;
 	unsigned requests;
 };
 void session_done(struct session *s);

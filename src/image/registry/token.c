@@ -1,11 +1,9 @@
 #include "image/registry/token.h"
 
-#include <openssl/evp.h>
 #include <stdlib.h>
 
 #include "base/json-secret.h"
 #include "base/mem.h"
-#include "base/wipe.h"
 
 static int bad_realm(const struct token_question *q, const char *fault, struct error *err)
 {
@@ -30,13 +28,29 @@ int token_realm(const struct token_question *q, struct url *ret, struct error *e
 	return 0;
 }
 
+/* Percent-encoded at `out`, which has room for three times the bytes; the end of it. */
+static char *encode(struct text t, char *out)
+{
+	static const char digits[] = "0123456789ABCDEF";
+
+	for (size_t i = 0; i < t.len; i++) {
+		unsigned char c = (unsigned char)t.p[i];
+		if (ascii_word(t.p[i], "-._~")) {
+			*out++ = t.p[i];
+			continue;
+		}
+		*out++ = '%';
+		*out++ = digits[c >> 4];
+		*out++ = digits[c & 15];
+	}
+	return out;
+}
+
 static void add_encoded(struct str *out, const char *s)
 {
-	for (; *s; s++)
-		if (ascii_word(*s, "-._~"))
-			str_add_char(out, *s);
-		else
-			str_addf(out, "%%%02X", (unsigned char)*s);
+	auto_free char *encoded = mem_alloc(3 * strlen(s) + 1);
+
+	str_add(out, encoded, (size_t)(encode(text_of(s), encoded) - encoded));
 }
 
 /* service=…&scope=… */
@@ -64,32 +78,20 @@ void token_add_query(const struct token_question *q, struct url *realm)
 	realm->target = str_take(&out);
 }
 
-char *token_form(const struct token_question *q, const char *identity_token)
+void token_form(const struct token_question *q, struct text identity_token, struct secret *ret)
 {
-	size_t max = 3 * (CHALLENGE_MAX_BYTES + IMAGE_TEXT_MAX + strlen(identity_token)) + 256;
-	AUTO(str) out = STR_INIT(max);
+	AUTO(str) parameters = STR_INIT(3 * (CHALLENGE_MAX_BYTES + IMAGE_TEXT_MAX) + 256);
+	AUTO(secret) token = {.p = mem_alloc(3 * identity_token.len + 1)};
 
-	if (!str_reserve(&out, max)) /* so that it is never moved by growing */
-		abort();
-	str_add_text(&out, "grant_type=refresh_token&");
-	add_parameters(q, &out);
-	str_add_text(&out, "&client_id=cloop&refresh_token=");
-	add_encoded(&out, identity_token);
-	return str_take(&out);
+	token.len = (size_t)(encode(identity_token, token.p) - token.p);
+	add_parameters(q, &parameters);
+	SECRET_CONCAT(ret, TEXT("grant_type=refresh_token&"), text_of(str_text(&parameters)),
+		TEXT("&client_id=cloop&refresh_token="), secret_text(&token));
 }
 
-char *token_basic(const struct auth_login *login)
+void token_basic(const struct auth_login *login, struct secret *ret)
 {
-	static const char prefix[] = "Basic ";
-	char *plain = mem_printf("%s:%s", login->user, login->password ? login->password : "");
-	size_t n = strlen(plain);
-	char *header = mem_alloc(sizeof(prefix) + (n + 2) / 3 * 4 + 1);
-
-	memcpy(header, prefix, sizeof(prefix));
-	EVP_EncodeBlock(
-		(unsigned char *)header + sizeof(prefix) - 1, (const unsigned char *)plain, (int)n);
-	wipe_string(&plain);
-	return header;
+	auth_login_encode(login, "Basic ", ret);
 }
 
 static bool is_token(struct text t)
@@ -102,21 +104,20 @@ static bool is_token(struct text t)
 	return true;
 }
 
-char *token_bearer(struct text answer, struct error *err)
+int token_bearer(struct text answer, struct secret *ret, struct error *err)
 {
 	auto_json_secret *object = json_secret_read(answer, TOKEN_ANSWER_MAX,
 		"the answer with the token", ERROR_REGISTRY_BAD_ANSWER, err);
 	const json_t *token = json_object_get(object, "token");
 
 	if (!object)
-		return NULL;
+		return -1;
 	if (!token || json_is_null(token) || (json_is_string(token) && json_text(token).len == 0))
 		token = json_object_get(object, "access_token");
 	struct text t = json_is_string(token) ? json_text(token) : (struct text){NULL, 0};
-	if (!is_token(t)) {
-		error_set(err, ERROR_REGISTRY_BAD_ANSWER,
+	if (!is_token(t))
+		return error_set(err, ERROR_REGISTRY_BAD_ANSWER,
 			"the answer has no token of 1 to %d visible ASCII bytes", TOKEN_MAX_BYTES);
-		return NULL;
-	}
-	return mem_printf("Bearer %.*s", (int)t.len, t.p);
+	SECRET_CONCAT(ret, TEXT("Bearer "), t);
+	return 0;
 }

@@ -21,10 +21,10 @@ struct token_question {
 must_check int token_realm(const struct token_question *q, struct url *ret, struct error *err);
 /* The realm's target with service and scope behind it; the server's own scope is never echoed. */
 void token_add_query(const struct token_question *q, struct url *realm);
-/* The form of a POST with an identity token; secret, caller wipes and frees. */
-must_check char *token_form(const struct token_question *q, const char *identity_token);
+/* The form of a POST with an identity token. Caller releases. */
+void token_form(const struct token_question *q, struct text identity_token, struct secret *ret);
 
-/* "Basic …" of a login with a password; secret, caller wipes and frees. */
-must_check char *token_basic(const struct auth_login *login);
-/* "Bearer …" from a realm's answer; secret, caller wipes and frees. NULL: registry_bad_answer. */
-must_check char *token_bearer(struct text answer, struct error *err);
+/* "Basic …" of a login with a password. Caller releases. */
+void token_basic(const struct auth_login *login, struct secret *ret);
+/* "Bearer …" from a realm's answer; caller releases. -1: registry_bad_answer. */
+must_check int token_bearer(struct text answer, struct secret *ret, struct error *err);
