@@ -9,7 +9,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -76,8 +75,7 @@ static void verification_done(struct verification *v)
 	cosign_attempts_done(&v->attempts);
 	store_free(v->store);
 	if (v->lock >= 0) {
-		auto_free char *slot = mem_printf("%s-0", v->lock_name);
-		unlinkat(v->locks, slot, 0);
+		unlinkat(v->locks, v->lock_name, 0);
 		close(v->lock);
 	}
 	cleanup_fd(&v->locks);
@@ -198,24 +196,17 @@ static int open_locks(struct verification *v, struct error *err)
 	return 0;
 }
 
-static bool wants_to_end(const struct trust_question *q)
-{
-	struct pollfd p = {.fd = q->cancel_fd, .events = POLLIN};
-
-	return poll(&p, 1, 0) > 0;
-}
-
 /* 0: the lock is held, or the answer is given without it (*ret_answered). */
 static int wait_for_turn(struct verification *v, bool *ret_answered, struct error *err)
 {
 	if (open_locks(v, err) < 0)
 		return -1;
-	struct lockfile_pool pool = {v->locks, v->lock_name, 1};
-	int r = lockfile_slot(&pool, v->q->deadline_ms, v->q->cancel_fd, &v->lock, err);
-	*ret_answered = r > 0;
-	if (r <= 0)
-		return r;
-	return wants_to_end(v->q) ? cancelled(err) : time_out(v);
+	int r = lockfile_wait(
+		v->locks, v->lock_name, v->q->deadline_ms, v->q->cancel_fd, &v->lock, err);
+	*ret_answered = r == 1;
+	if (r == 2)
+		return cancelled(err);
+	return r == 1 ? time_out(v) : r;
 }
 
 /* ---- cosign ---- */

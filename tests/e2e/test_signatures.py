@@ -317,6 +317,26 @@ def test_explaining_is_cancelled(signed):
         nothing_left(signed)
 
 
+@once
+def test_waiting_ends(signed):
+    """Whoever waits for another's answer: its own deadline is a denial, a signal is none."""
+    first = started(signed, *signed.stage.run_words(["/bin/true"]))
+    [lock] = (signed.stage.home / "locks").glob("verify-*")
+    assert len(lock.name) == len("verify-") + 64
+    r = signed.stage.refused("/bin/true", code="sandbox_image_denied",
+                             env={**signed.cosign.env, "CLOOP_FAULT": "trust:deadline"})
+    assert "within 2 minutes" in r.err.decode()
+    second = signed.stage.popen("sandbox", "explain", "--json", "-C", signed.stage.project,
+                                env=signed.cosign.env)
+    time.sleep(1)
+    second.send_signal(signal.SIGTERM)
+    assert json.loads(second.communicate(timeout=20)[0])["code"] == "start_cancelled"
+    assert lock.exists()
+    first.send_signal(signal.SIGTERM)
+    first.communicate(timeout=20)
+    nothing_left(signed)
+
+
 def test_twenty_at_once(signed):
     """One of them asks; later ones need no cosign at all."""
     signed.cosign.tell("time.sleep(1)")
