@@ -187,7 +187,7 @@ static int open_locks(struct verification *v, struct error *err)
 	char name[SHA256_HEX_SIZE];
 
 	sha256_hex(text_of(both), name);
-	v->lock_name = mem_printf("verify-%s", name);
+	v->lock_name = mem_printf(TRUST_LOCK_PREFIX "%s", name);
 	if (file_make_dirs(path, 0700, err) < 0)
 		return -1;
 	v->locks = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);

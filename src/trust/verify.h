@@ -9,6 +9,9 @@
 
 #include "image/policy.h"
 
+/* Of the lock files of verifications below <home>/locks. */
+#define TRUST_LOCK_PREFIX "verify-"
+
 struct trust_question {
 	const struct image_policy *policy;   /* keys, identities */
 	const struct image_reference *image; /* with the digest in question */

@@ -293,18 +293,28 @@ def test_cancelled(signed):
 
 @once
 def test_reap_after_kill(signed):
-    """The login that a killed cloop left goes at once, whatever cosign is doing."""
+    """The login and the lock that a killed cloop left go at once, whatever cosign is doing; what
+    another one uses does not."""
     p = started(signed, *signed.stage.run_words(["/bin/true"]))
     p.kill()
     p.communicate(timeout=20)
     [call] = signed.cosign.calls()
+    locks = signed.stage.home / "locks"
     login = pathlib.Path(call["env"]["DOCKER_CONFIG"])
     try:
-        assert login.exists()
+        assert login.exists() and len(list(locks.glob("verify-*"))) == 1
         assert signed.stage.answer("executor", "reap") == {"removed": []}
-        assert not login.exists()
+        assert not login.exists() and not list(locks.glob("verify-*"))
     finally:
         os.killpg(call["pgid"], signal.SIGKILL)
+    p = started(signed, *signed.stage.run_words(["/bin/true"]))
+    logins = pathlib.Path("/dev/shm").glob("cloop-cosign-*")
+    before = [*logins, *locks.glob("verify-*")]
+    assert signed.stage.answer("executor", "reap") == {"removed": []}
+    assert len(before) >= 2 and all(path.exists() for path in before)
+    p.send_signal(signal.SIGTERM)
+    p.communicate(timeout=20)
+    nothing_left(signed)
 
 
 @once

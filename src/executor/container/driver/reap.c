@@ -8,9 +8,9 @@
 #include "executor/container/driver/shim.h"
 #include "executor/container/inspect.h"
 #include "executor/rundir/record.h"
-#include "image/cosign-logins.h"
 #include "sys/clock.h"
 #include "sys/log.h"
+#include "trust/reap.h"
 
 enum {
 	LIST_TIMEOUT_MS = 30000,
@@ -244,9 +244,13 @@ int container_driver_reap(
 			result = -1;
 		}
 	}
-	cosign_logins_sweep();
+	auto_error struct error derived = ERROR_INIT;
+	if (reap_derived(&r, &derived) < 0 && result == 0) {
+		error_move(err, &derived);
+		result = -1;
+	}
 	auto_error struct error last = ERROR_INIT;
-	if (reap_derived(&r, &last) < 0 && result == 0) {
+	if (trust_reap(r.home.path, &last) < 0 && result == 0) {
 		error_move(err, &last);
 		result = -1;
 	}
