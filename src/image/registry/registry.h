@@ -48,6 +48,10 @@ must_check int registry_signature(const struct registry_question *q, const char 
  * The label HARNESS_LABEL of the image with this digest (of an index: of the image for linux and
  * this machine). 0: *ret_label, NULL if the image has none; caller frees. digest_mismatch means
  * that something else came than was asked for; any other error only that it could not be read.
+ *
+ * For executors that have no inspect answer to read the label from (§6.4, §10): the Kubernetes
+ * executor calls it under require_signature. Those of this tree are container executors, which
+ * read it in the engine's store (image-harness.h), so nothing calls it yet.
  */
 must_check int registry_label(
 	const struct registry_question *q, const char *digest, char **ret_label, struct error *err);
