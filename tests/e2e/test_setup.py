@@ -508,6 +508,27 @@ def test_reaping(stage):
     assert not (stage.home / "builds" / f"{key}.log").exists()
 
 
+def test_reaping_of_locks(stage):
+    """That of an image which went another way goes; that of another engine's stays."""
+    stage.spec({"setup": ["true"]})
+    assert stage.sh("true").rc == 0
+    [key] = tags(stage)
+    lock = stage.home / "locks" / f"setup-{key}"
+    written = lock.read_text()
+    assert written.split()[0] == stage.engine.kind
+    long_ago = time.time() - 31 * 86400
+    stage.home_is_free()
+    stage.engine.call("rmi", f"{NAME}:{key}")
+    assert reap(stage) == [] and lock.exists()
+    for words in ("other\n", "docker unix:///other.sock\n"):
+        lock.write_text(words)
+        os.utime(lock, (long_ago, long_ago))
+        assert reap(stage) == [] and lock.exists()
+    lock.write_text(written)
+    os.utime(lock, (long_ago, long_ago))
+    assert reap(stage) == [] and not lock.exists()
+
+
 def test_stale_tags(stage):
     """A build's tag goes when the lock of its key is free, whoever made it."""
     stage.spec({"setup": ["true"]})

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "executor/container/driver/derived-build.h"
+#include "executor/container/driver/setup-lock.h"
 #include "executor/container/request.h"
 #include "sys/clock.h"
 #include "sys/fault.h"
@@ -130,9 +131,10 @@ static int open_locks(const char *home, struct error *err)
 /* One build per key; who waited finds its image. The lock's time is the key's last use. */
 static int lock_key(const struct settling *s, int *ret_fd, struct error *err)
 {
-	auto_free char *name = mem_printf("setup-%s", s->image->build.key);
+	char name[SETUP_LOCK_NAME_SIZE];
 	int cancel = s->answers->cancel_fd;
 
+	setup_lock_name(s->image->build.key, name);
 	auto_fd int folder = open_locks(s->answers->home, err);
 	if (folder < 0)
 		return -1;
@@ -143,7 +145,7 @@ static int lock_key(const struct settling *s, int *ret_fd, struct error *err)
 		return error_set(err, ERROR_START_CANCELLED,
 			"the start was cancelled while it waited for another build of its image");
 	if (r == 0)
-		futimens(*ret_fd, NULL);
+		setup_lock_touch(*ret_fd, s->answers->runtime);
 	return r;
 }
 

@@ -9,18 +9,18 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "executor/container/driver/image-answers.h"
+#include "executor/container/driver/setup-lock.h"
 #include "image/setup.h"
 #include "sys/clock.h"
 #include "sys/file.h"
 #include "sys/lockfile.h"
 
-enum { CALL_MS = 60000, STDOUT_MAX = 4 << 20, LINES_MAX = 20000, KEY_DIGITS = 64 };
+enum { CALL_MS = 60000, STDOUT_MAX = 4 << 20, LINES_MAX = 20000 };
 
 #define SECOND_NS INT64_C(1000000000)
 #define DAY_NS (86400 * SECOND_NS)
 /* A temporary tag whose lock is not in this home: older than any build. */
 #define FOREIGN_NS (3600 * SECOND_NS)
-#define LOCK_PREFIX "setup-"
 #define BUILD_PREFIX SETUP_NAME ":build-"
 
 struct reaping {
@@ -125,7 +125,10 @@ static bool unused(const struct reaping *r, int lock)
 	return clock_realtime_ns() - used >= (int64_t)r->what->days * DAY_NS;
 }
 
-/* Its lock is ours, and nobody used it for long. */
+/*
+ * Its lock is ours, and nobody used it for long. Without an image, which can go in other ways,
+ * only the lock is left.
+ */
 static int reap_unused(
 	const struct reaping *r, const char *lock_name, const char *key, struct error *err)
 {
@@ -141,29 +144,25 @@ static int reap_unused(
 			return used < 0 ? -1 : 0;
 		if (remove_image(r, wanted, err) < 0)
 			return -1;
-		(void)!unlinkat(r->locks, lock_name, 0);
 		break;
 	}
+	(void)!unlinkat(r->locks, lock_name, 0);
 	remove_files(r, key, true);
 	return 0;
 }
 
 static int reap_key(const struct reaping *r, const char *lock_name, struct error *err)
 {
-	const char *key = lock_name + strlen(LOCK_PREFIX);
+	const char *key = setup_lock_key(lock_name);
 	auto_fd int lock = -1;
 
 	int held = lockfile_try(r->locks, lock_name, &lock, err);
 	if (held != 0)
 		return held < 0 ? -1 : 0;
 	remove_files(r, key, false);
-	return unused(r, lock) ? reap_unused(r, lock_name, key, err) : 0;
-}
-
-static bool is_lock(struct text name)
-{
-	return text_starts(name, LOCK_PREFIX) &&
-	       text_is_hex(text_after(name, strlen(LOCK_PREFIX)), KEY_DIGITS);
+	return unused(r, lock) && !setup_lock_is_foreign(lock, r->what->runtime)
+		       ? reap_unused(r, lock_name, key, err)
+		       : 0;
 }
 
 static void list_keys(const struct reaping *r, struct strv *ret)
@@ -174,7 +173,7 @@ static void list_keys(const struct reaping *r, struct strv *ret)
 	if (!d)
 		return;
 	for (struct dirent *e; (e = readdir(d));)
-		if (is_lock(text_of(e->d_name)) && strv_add(ret, e->d_name) < 0)
+		if (setup_lock_key(e->d_name) && strv_add(ret, e->d_name) < 0)
 			break;
 	closedir(d);
 }
@@ -201,9 +200,12 @@ static int is_stale(const struct reaping *r, struct text id, struct error *err)
 	if (!inspect)
 		return -1;
 	struct text key = image_inspect_label(inspect, SETUP_LABEL_KEY);
-	auto_free char *lock = mem_printf(LOCK_PREFIX "%.*s", (int)key.len, key.p ? key.p : "");
+	auto_free char *digits = mem_strndup(key.p ? key.p : "", key.len);
+	char lock[SETUP_LOCK_NAME_SIZE];
+
+	setup_lock_name(digits, lock);
 	/* No build ever made it. */
-	if (!is_lock(text_of(lock)))
+	if (!text_is_hex(key, 64))
 		return 1;
 	if (fstatat(r->locks, lock, &st, 0) < 0)
 		return is_older(inspect, FOREIGN_NS);
