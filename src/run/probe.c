@@ -71,6 +71,7 @@ static int try_runtime(
 {
 	static const struct image_policy none = {.default_registry = NULL};
 	static const struct provenance_rules off = {.mode = PROVENANCE_OFF};
+	static const struct container_settings settings = {.policy = &none, .provenance = &off};
 	AUTO(container_options) raw;
 	AUTO(container_options) options;
 	AUTO_PTR(executor) e = NULL;
@@ -82,7 +83,7 @@ static int try_runtime(
 	mem_set_string(&raw.oci_runtime, oci_runtime);
 	mem_set_string(&raw.image, PROBE_IMAGE);
 	if (container_options_normalize(&raw, &options, err) < 0 ||
-		container_driver_open(home->path, &options, &none, &off, &e, err) < 0)
+		container_driver_open(home->path, &options, &settings, &e, err) < 0)
 		return -1;
 	return executor_smoke_test(e, NULL, &result, err);
 }

@@ -10,16 +10,18 @@ typedef int make_fn(
 static int make_container(
 	const struct executor_settings *settings, struct executor_list *r, struct error *err)
 {
+	struct container_settings container = {
+		.policy = settings->image_policy,
+		.provenance = settings->provenance,
+		.derived_image_days = settings->derived_image_days,
+	};
 	auto_error struct error reason = ERROR_INIT;
 	struct executor *e = NULL;
 
 	if (!settings->container)
 		return 0;
-	if (container_driver_open(settings->home, settings->container, settings->image_policy,
-		    settings->provenance, &e, &reason) < 0)
+	if (container_driver_open(settings->home, settings->container, &container, &e, &reason) < 0)
 		e = executor_new_unavailable("container", settings->container->id, &reason);
-	else
-		container_driver_of(e)->derived_image_days = settings->derived_image_days;
 	return executor_list_add(r, e, err);
 }
 

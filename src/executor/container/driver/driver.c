@@ -65,13 +65,11 @@ struct container_driver *container_driver_of(const struct executor *e)
 }
 
 int container_driver_open(const char *home, const struct container_options *options,
-	const struct image_policy *policy, const struct provenance_rules *provenance,
-	struct executor **ret, struct error *err)
+	const struct container_settings *settings, struct executor **ret, struct error *err)
 {
 	struct container_driver *d = mem_alloc(sizeof(*d));
 
-	d->policy = policy;
-	d->provenance = provenance;
+	d->settings = *settings;
 	d->runtime = RUNTIME_INIT;
 	container_options_init(&d->options);
 	if (container_options_normalize(options, &d->options, err) < 0 ||

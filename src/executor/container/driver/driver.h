@@ -10,22 +10,26 @@
 #include "executor/executor.h"
 #include "image/provenance.h"
 
-struct container_driver {
-	char *home;                       /* cloop's; may be NULL: facts and checks only */
-	struct container_options options; /* normalized */
-	struct runtime runtime;
-	const struct image_policy *policy; /* borrowed, as the next one */
+/* What the operator's configuration says besides the options. policy and provenance: borrowed. */
+struct container_settings {
+	const struct image_policy *policy;
 	const struct provenance_rules *provenance;
 	uint64_t derived_image_days; /* unused images for setup are reaped; 0 = never */
 };
 
+struct container_driver {
+	char *home;                       /* cloop's; may be NULL: facts and checks only */
+	struct container_options options; /* normalized */
+	struct runtime runtime;
+	struct container_settings settings;
+};
+
 /*
- * Finds the engine and makes the executor. options must be normalized; copied. policy and
- * provenance must outlive it. Errors: those of runtime_detect().
+ * Finds the engine and makes the executor. options must be normalized; copied, as settings, whose
+ * policy and provenance must outlive it. Errors: those of runtime_detect().
  */
 must_check int container_driver_open(const char *home, const struct container_options *options,
-	const struct image_policy *policy, const struct provenance_rules *provenance,
-	struct executor **ret, struct error *err);
+	const struct container_settings *settings, struct executor **ret, struct error *err);
 /* The driver behind an executor of kind "container"; NULL for others. */
 struct container_driver *container_driver_of(const struct executor *e);
 

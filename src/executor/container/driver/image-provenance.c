@@ -32,7 +32,7 @@ static_assert(ARRAY_SIZE(states) == PROVENANCE_STATE_COUNT, "words for every sta
 
 bool image_provenance_wanted(const struct run_image_question *q, const struct image_reference *r)
 {
-	const struct provenance_rules *rules = q->driver->provenance;
+	const struct provenance_rules *rules = q->driver->settings.provenance;
 
 	return rules->mode != PROVENANCE_OFF && published_images_have(&rules->published, r);
 }
@@ -65,7 +65,7 @@ int image_provenance_conclude(const struct run_image_question *q, const struct t
 	struct run_image *i, struct error *err)
 {
 	struct provenance_question question = {
-		.mode = q->driver->provenance->mode,
+		.mode = q->driver->settings.provenance->mode,
 		.pinned = p,
 		.cosign = p ? p->cosign : PROVENANCE_COSIGN_FAIL,
 		.signature = p ? p->signature : PROVENANCE_SIGNATURE_UNKNOWN,

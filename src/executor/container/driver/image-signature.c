@@ -61,7 +61,7 @@ static int ask_policy(struct search *s, const struct image_reference *pinned, en
 {
 	AUTO(trust_answer) a = {.attempts = NULL};
 	struct trust_question question = {
-		.policy = s->q->driver->policy,
+		.policy = s->q->driver->settings.policy,
 		.image = pinned,
 		.home = s->q->home,
 		.deadline_ms = s->deadline_ms,
@@ -84,8 +84,8 @@ static int ask_provenance(struct search *s, const struct image_reference *pinned
 {
 	struct trust_provenance p;
 	struct trust_provenance_question question = {
-		.rules = s->q->driver->provenance,
-		.policy = s->q->driver->policy,
+		.rules = s->q->driver->settings.provenance,
+		.policy = s->q->driver->settings.policy,
 		.image = pinned,
 		.home = s->q->home,
 		.deadline_ms = s->deadline_ms,
@@ -158,7 +158,7 @@ int image_signature_settle(
 	const struct image_identity *identity = &i->stored.identity;
 	enum pin_result result = identity->reproducible ? PIN_PINNED : PIN_NO_DIGEST;
 	struct pin_outcome outcome =
-		pin_outcome_of(q->driver->policy, q->start->image_origin, result);
+		pin_outcome_of(q->driver->settings.policy, q->start->image_origin, result);
 	__attribute__((cleanup(search_done))) struct search s = {
 		.q = q,
 		.identity = identity,

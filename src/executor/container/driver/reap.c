@@ -212,7 +212,7 @@ static int reap_derived(const struct reaping *r, struct error *err)
 		.runtime = &r->driver->runtime,
 		.env = &r->env,
 		.home = r->home.path,
-		.days = r->driver->derived_image_days,
+		.days = r->driver->settings.derived_image_days,
 		.names = r->names,
 	};
 

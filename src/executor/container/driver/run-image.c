@@ -21,8 +21,8 @@ static void check_pin(const struct run_image_question *q, const struct run_image
 
 	if (!i->stored.identity.reproducible)
 		return;
-	image_verdict(
-		q->driver->policy, q->start->image_origin, text_of(i->stored.identity.run), &again);
+	image_verdict(q->driver->settings.policy, q->start->image_origin,
+		text_of(i->stored.identity.run), &again);
 	assert(again.allowed);
 }
 

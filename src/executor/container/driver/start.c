@@ -147,7 +147,7 @@ static int open_sources(struct preparation *p, struct error *err)
 /* The executor decides, whatever was judged before (image-trust.md §4). */
 static int judge_image(struct preparation *p, struct error *err)
 {
-	return image_verdict_pass(p->driver->policy, p->start->image_origin,
+	return image_verdict_pass(p->driver->settings.policy, p->start->image_origin,
 		p->start->request->image, &p->verdict, err);
 }
 
