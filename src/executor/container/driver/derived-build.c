@@ -238,6 +238,7 @@ static int verify(const struct work *w, char ret_id[IMAGE_DIGEST_MAX + 1], struc
 {
 	const struct derived_build *b = w->build;
 	AUTO(str) file = STR_INIT(256);
+	char made[IMAGE_DIGEST_MAX + 1];
 
 	if (file_read(w->file_path, 255, &file, err) < 0)
 		return error_prefix(err, "the ID of the built image");
@@ -249,10 +250,11 @@ static int verify(const struct work *w, char ret_id[IMAGE_DIGEST_MAX + 1], struc
 	if (b->facts->engine == IMAGE_STORE_PODMAN &&
 		!derived_history_matches(built, w->base, b->facts))
 		return refuse_triggers(b, err);
-	if (!derived_build_id_of(built, ret_id) || !text_is(id, ret_id) ||
+	if (!derived_build_id_of(built, made) || !text_is(id, made) ||
 		!derived_matches(built, w->base, b->facts, b->key))
 		return error_set(err, ERROR_ENGINE_FAILED,
 			"the image that was built is not one of this base and setup");
+	memcpy(ret_id, made, sizeof(made));
 	return 0;
 }
 
@@ -260,12 +262,14 @@ static int finish(const struct work *w, char ret_id[IMAGE_DIGEST_MAX + 1], struc
 {
 	const struct derived_build *b = w->build;
 	auto_free char *name = mem_printf(SETUP_NAME ":%s", b->key);
-	const char *args[] = {"tag", ret_id, name, NULL};
+	char id[IMAGE_DIGEST_MAX + 1];
+	const char *args[] = {"tag", id, name, NULL};
 
 	fault_hit("build:built");
-	if (verify(w, ret_id, err) < 0 || call(b, args, err) < 0)
+	if (verify(w, id, err) < 0 || call(b, args, err) < 0)
 		return -1;
 	fault_hit("build:tagged");
+	memcpy(ret_id, id, sizeof(id));
 	return 0;
 }
 

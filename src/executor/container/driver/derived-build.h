@@ -20,8 +20,8 @@ struct derived_build {
 	struct build_output *output; /* a log is opened here */
 };
 /*
- * The image has its final name, ret_id its ID. Errors: setup_onbuild, setup_failed (details:
- * output, exit_status), setup_timeout, start_cancelled, and the engine's.
+ * The image has its final name, ret_id (written only then) its ID. Errors: setup_onbuild,
+ * setup_failed (details: output, exit_status), setup_timeout, start_cancelled, and the engine's.
  */
 must_check int derived_build_run(
 	const struct derived_build *b, char ret_id[IMAGE_DIGEST_MAX + 1], struct error *err);
