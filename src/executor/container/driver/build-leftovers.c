@@ -23,7 +23,7 @@ static int ask(const struct image_answers *a, const char *const *args, struct ca
 		.cancel_fd = -1,
 	};
 
-	return client_run(&c, ret, err) == 0 ? 0 : -1;
+	return client_ask(&c, ret, err);
 }
 
 /* stdout of a call, line by line; nothing when it fails. */

@@ -67,3 +67,10 @@ int client_explain(const struct client_call *call, const struct captured *answer
 
 	return failure_explain(&f, err);
 }
+
+int client_ask(const struct client_call *call, struct captured *ret, struct error *err)
+{
+	int r = client_run(call, ret, err);
+
+	return r == 1 ? client_explain(call, ret, "", err) : r;
+}

@@ -28,6 +28,8 @@ must_check int client_environment(
  * start_cancelled, io. *ret is the caller's in every case but -1.
  */
 must_check int client_run(const struct client_call *call, struct captured *ret, struct error *err);
+/* The same, where another exit status is an error, too, the one of client_explain(): 0 or -1. */
+must_check int client_ask(const struct client_call *call, struct captured *ret, struct error *err);
 /* The error of §10.4 for an answer that client_run() gave with 1; always -1. */
 int client_explain(const struct client_call *call, const struct captured *answer, const char *image,
 	struct error *err);

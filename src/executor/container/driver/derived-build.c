@@ -89,8 +89,7 @@ static int call(const struct derived_build *b, const char *const *args, struct e
 		.cancel_fd = -1,
 	};
 
-	int r = client_run(&c, &answer, err);
-	return r == 1 ? client_explain(&c, &answer, "", err) : r;
+	return client_ask(&c, &answer, err);
 }
 
 /* Best effort: what could not be removed is the reaper's. */

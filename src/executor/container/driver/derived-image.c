@@ -112,7 +112,8 @@ static void remove_other(const struct settling *s)
 	};
 
 	log_warning("%s is not the image of that key: removed", name);
-	(void)!client_run(&call, &answer, &err);
+	if (client_ask(&call, &answer, &err) < 0)
+		log_debug("%s", err.message);
 }
 
 /* ---- Locked ---- */

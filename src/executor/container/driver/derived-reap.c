@@ -47,9 +47,8 @@ static int call(
 		.stdout_max = STDOUT_MAX,
 		.cancel_fd = -1,
 	};
-	int got = client_run(&c, ret, err);
 
-	return got == 1 ? client_explain(&c, ret, "", err) : got;
+	return client_ask(&c, ret, err);
 }
 
 static int list_images(struct reaping *r, struct error *err)

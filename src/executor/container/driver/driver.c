@@ -35,9 +35,7 @@ static int driver_health_check(const struct executor *e, struct error *err)
 	auto_free char *home = mem_strdup(d->home ? d->home : "/nonexistent");
 
 	environment_client(d->runtime.engine, environ, d->runtime.endpoint, home, &env);
-	int r = client_run(&call, &answer, err);
-	if (r == 1)
-		return client_explain(&call, &answer, "", err);
+	int r = client_ask(&call, &answer, err);
 	if (r == 0 && d->runtime.engine == ENGINE_DOCKER)
 		return detect_check_docker_info(
 			(struct text){str_text(&answer.out), answer.out.len}, err);

@@ -49,9 +49,8 @@ static int call(const struct reaping *r, const char *const *args, int64_t timeou
 	struct captured *ret, struct error *err)
 {
 	struct client_call c = client_of(r, args, timeout_ms);
-	int got = client_run(&c, ret, err);
 
-	return got == 1 ? client_explain(&c, ret, "", err) : got;
+	return client_ask(&c, ret, err);
 }
 
 static int list_ids(const struct reaping *r, struct strv *ret, struct error *err)
