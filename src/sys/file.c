@@ -244,3 +244,14 @@ int file_memfd(const char *name, struct text bytes, struct error *err)
 			err, ERROR_IO, errno, "cannot make memory file %s", quoted_string(name));
 	return TAKE_FD(fd);
 }
+
+int file_open_folder(const char *parent, const char *name, bool make, struct error *err)
+{
+	auto_free char *path = mem_printf("%s/%s", parent, name);
+
+	if (make && file_make_dirs(path, 0700, err) < 0)
+		return -1;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd >= 0 ? fd
+		       : error_set_errno(err, ERROR_IO, errno, "opening %s", quoted_string(path));
+}

@@ -55,6 +55,11 @@ must_check int file_sync_dir(int dir, struct error *err);
 /* mkdir -p with the given mode for every directory it makes; existing ones are left as they are. */
 must_check int file_make_dirs(const char *path, mode_t mode, struct error *err);
 /*
+ * Opens parent/name, a directory and no link, for reading; with `make` it is made (0700) if it is
+ * missing, and what is above it. Descriptor, or -1 + err.
+ */
+must_check int file_open_folder(const char *parent, const char *name, bool make, struct error *err);
+/*
  * Removes dir/name (one component) with what is in it, following no link; what is gone is fine.
  * Depth costs neither memory nor descriptors. A mount point in it is an error.
  */

@@ -1,6 +1,5 @@
 #include "executor/container/remember.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "base/hash.h"
@@ -65,11 +64,8 @@ static char *entry_name(const char *kind, struct text key)
 static int open_folder(const char *home, bool make)
 {
 	auto_error struct error err = ERROR_INIT;
-	auto_free char *path = mem_printf("%s/cache", home);
 
-	if (make && file_make_dirs(path, 0700, &err) < 0)
-		return -1;
-	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return file_open_folder(home, "cache", make, &err);
 }
 
 json_t *remember_get(const char *home, const char *kind, struct text key)

@@ -141,6 +141,24 @@ static void test_replace_faults(void **state)
 	assert_entries(2);
 }
 
+static void test_open_folder(void **state)
+{
+	(void)state;
+	auto_error struct error err = ERROR_INIT;
+	auto_free char *parent = file_fd_path(dir);
+	struct stat st;
+
+	assert_int_equal(file_open_folder(parent, "f", false, &err), -1);
+	assert_true(error_is(&err, ERROR_IO));
+	auto_fd int made = file_open_folder(parent, "f", true, &err);
+	assert_true(made >= 0 && fstat(made, &st) == 0);
+	assert_int_equal(st.st_mode, S_IFDIR | 0700);
+	auto_fd int found = file_open_folder(parent, "f", false, &err);
+	assert_true(found >= 0);
+	assert_int_equal(symlinkat("f", dir, "link"), 0);
+	assert_int_equal(file_open_folder(parent, "link", true, &err), -1);
+}
+
 static void test_memfd(void **state)
 {
 	(void)state;
@@ -199,6 +217,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {IN_DIR(test_read_bounds), IN_DIR(test_read_errors),
 		IN_DIR(test_read_proc), IN_DIR(test_replace), IN_DIR(test_replace_faults),
-		IN_DIR(test_memfd), IN_DIR(test_facts), IN_DIR(test_write_errors)};
+		IN_DIR(test_open_folder), IN_DIR(test_memfd), IN_DIR(test_facts),
+		IN_DIR(test_write_errors)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

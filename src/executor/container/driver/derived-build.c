@@ -61,11 +61,9 @@ static int work_begin(struct work *w, struct error *err)
 	w->file = mem_printf("%s.id", b->key);
 	w->context_path = mem_printf("%s/%s", path, w->context);
 	w->file_path = mem_printf("%s/%s", path, w->file);
-	if (file_make_dirs(path, 0700, err) < 0)
-		return -1;
-	w->folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	w->folder = file_open_folder(b->answers->home, "builds", true, err);
 	if (w->folder < 0)
-		return error_set_errno(err, ERROR_IO, errno, "opening %s", quoted_string(path));
+		return -1;
 	if (file_remove_tree_at(w->folder, w->context, err) < 0 ||
 		file_remove_tree_at(w->folder, w->file, err) < 0)
 		return -1;

@@ -1,7 +1,5 @@
 #include "executor/container/driver/derived-image.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -118,17 +116,6 @@ static void remove_other(const struct settling *s)
 
 /* ---- Locked ---- */
 
-static int open_locks(const char *home, struct error *err)
-{
-	auto_free char *path = mem_printf("%s/locks", home);
-
-	if (file_make_dirs(path, 0700, err) < 0)
-		return -1;
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return fd >= 0 ? fd
-		       : error_set_errno(err, ERROR_IO, errno, "opening %s", quoted_string(path));
-}
-
 /* One build per key; who waited finds its image. The lock's time is the key's last use. */
 static int lock_key(const struct settling *s, int *ret_fd, struct error *err)
 {
@@ -136,7 +123,7 @@ static int lock_key(const struct settling *s, int *ret_fd, struct error *err)
 	int cancel = s->answers->cancel_fd;
 
 	setup_lock_name(s->image->build.key, name);
-	auto_fd int folder = open_locks(s->answers->home, err);
+	auto_fd int folder = file_open_folder(s->answers->home, "locks", true, err);
 	if (folder < 0)
 		return -1;
 	int r = lockfile_wait(folder, name, s->deadline_ms, cancel, ret_fd, err);

@@ -225,11 +225,12 @@ static int reap_tag(const struct reaping *r, const char *line, struct error *err
 
 /* ---- All ---- */
 
+/* -1: there is none. */
 static int open_folder(const char *home, const char *name)
 {
-	auto_free char *path = mem_printf("%s/%s", home, name);
+	auto_error struct error ignored = ERROR_INIT;
 
-	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return file_open_folder(home, name, false, &ignored);
 }
 
 static void note(int r, struct error *one, int *result, struct error *err)
