@@ -215,7 +215,7 @@ static int begin(struct store *s, int lock, struct error *err)
 
 static int set_up(struct store *s, struct error *err)
 {
-	size_t version;
+	size_t version = 0;
 
 	auto_fd int home = open(s->home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (home < 0)

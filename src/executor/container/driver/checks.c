@@ -286,7 +286,8 @@ static int run_smoke(const struct executor *e, const char *dir, const char *home
 	auto_json *first = record_new(&facts);
 	struct executor_start start = {.home = home,
 		.request = &request,
-		.image_origin = provenance_origin(&d->settings.provenance->published, request.image),
+		.image_origin =
+			provenance_origin(&d->settings.provenance->published, request.image),
 		.record = first,
 		.timeout_ms = SMOKE_TIMEOUT_MS,
 		.cancel_fd = -1};
