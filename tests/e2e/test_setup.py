@@ -85,6 +85,18 @@ def test_built_once_and_run_by_id(stage):
     assert tags(stage) == [key]
 
 
+def test_two_homes_build_one_key(stage):
+    """They have one store: whoever comes second finds the image, and both run it."""
+    homes = [stage.dir / f"home-{i}" for i in range(2)]
+    for n in range(4):
+        stage.spec({"setup": [f"sleep 0.{n}; echo {n} > /made"]})
+        runs = parallel(lambda h: stage.sh("cat /made", env={"CLOOP_HOME": str(h)}), homes)
+        assert [(r.rc, r.out) for r in runs] == [(0, b"%d\n" % n)] * 2, runs
+        assert len({r.record["image_id"] for r in runs}) == 1
+        assert sorted(bool(r.err) for r in runs) == [False, True]
+    crashing.until(lambda: not any(p for h in homes for p in (h / "runs").glob("c-*/ctl")), "end")
+
+
 def test_explain(stage):
     stage.spec({"setup": ["true"]})
     shown = stage.answer("sandbox", "explain", "-C", stage.project)

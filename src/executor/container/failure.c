@@ -1,6 +1,7 @@
 #include "executor/container/failure.h"
 
 #include "base/mem.h"
+#include "image/setup.h"
 
 enum { WORDS_BYTES_MAX = 65536, NEEDLES_MAX = 5 };
 
@@ -132,6 +133,10 @@ static void set_remedy(const struct failure *f, struct text words, struct error 
 		error_set_remedy(err,
 			"crun cannot work with this host's hybrid control groups: install runc and "
 			"set oci_runtime: runc");
+	else if (err->code == ERROR_IMAGE_MISSING && text_starts(f->image, SETUP_NAME ":"))
+		error_set_remedy(err,
+			"somebody removed the image that was built for setup: run again, and it is "
+			"built anew");
 	else if (err->code == ERROR_IMAGE_MISSING && f->image.len)
 		error_set_remedy(err, "%s pull %.*s", engine, (int)f->image.len, f->image.p);
 	else if (err->code == ERROR_ENGINE_UNREACHABLE)

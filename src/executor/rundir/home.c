@@ -131,3 +131,10 @@ int home_open(const char *path, struct home *ret, struct error *err)
 	h = HOME_INIT;
 	return 0;
 }
+
+int home_open_shared(const char *path, int *ret_fd, struct error *err)
+{
+	auto_free char *folder = sockets_folder(path);
+
+	return open_private(folder, ret_fd, err);
+}

@@ -27,5 +27,10 @@ void home_done(struct home *h);
  * not belong to us, or may be written by others.
  */
 must_check int home_open(const char *path, struct home *ret, struct error *err);
+/*
+ * Opens the folder of the sockets of a home that may not be open: all homes of a user have the same
+ * one, and so do those of an engine (but <home>/sockets). -1: home_unusable, io.
+ */
+must_check int home_open_shared(const char *path, int *ret_fd, struct error *err);
 /* The user's home directory: HOME, else the password database; caller frees. "" when unknown. */
 must_check char *home_of_user(void);

@@ -7,6 +7,7 @@
 #include "executor/container/driver/derived-build.h"
 #include "executor/container/driver/setup-lock.h"
 #include "executor/container/request.h"
+#include "executor/rundir/home.h"
 #include "sys/clock.h"
 #include "sys/fault.h"
 #include "sys/file.h"
@@ -116,25 +117,30 @@ static void remove_other(const struct settling *s)
 
 /* ---- Locked ---- */
 
-/* One build per key; who waited finds its image. The lock's time is the key's last use. */
-static int lock_key(const struct settling *s, int *ret_fd, struct error *err)
+static int wait_for(const struct settling *s, int folder, int *ret_fd, struct error *err)
 {
 	char name[SETUP_LOCK_NAME_SIZE];
 	int cancel = s->answers->cancel_fd;
 
 	setup_lock_name(s->image->build.key, name);
-	auto_fd int folder = file_open_folder(s->answers->home, "locks", true, err);
-	if (folder < 0)
-		return -1;
 	int r = lockfile_wait(folder, name, s->deadline_ms, cancel, ret_fd, err);
 	if (r == 1)
 		return derived_build_too_late(err);
 	if (r == 2)
 		return error_set(err, ERROR_START_CANCELLED,
 			"the start was cancelled while it waited for another build of its image");
-	if (r == 0)
-		setup_lock_touch(*ret_fd, s->answers->runtime);
 	return r;
+}
+
+/* One build per key; who waited finds its image. The lock's time is the key's last use. */
+static int lock_key(const struct settling *s, int *ret_fd, struct error *err)
+{
+	auto_fd int folder = file_open_folder(s->answers->home, "locks", true, err);
+
+	if (folder < 0 || wait_for(s, folder, ret_fd, err) < 0)
+		return -1;
+	setup_lock_touch(*ret_fd, s->answers->runtime);
+	return 0;
 }
 
 /* The run's own: what its line asks for. */
@@ -172,6 +178,37 @@ static int build(const struct settling *s, char ret_id[IMAGE_DIGEST_MAX + 1], st
 	return derived_build_run(&b, ret_id, err);
 }
 
+static int build_if_missing(
+	const struct settling *s, char ret_id[IMAGE_DIGEST_MAX + 1], struct error *err)
+{
+	int found = look_up(s, ret_id, err);
+
+	if (found == FOUND_OTHER)
+		remove_other(s);
+	if (found < 0 || found == FOUND)
+		return found < 0 ? -1 : 0;
+	return build(s, ret_id, err);
+}
+
+/*
+ * Other homes have locks of their own and perhaps the same store, where the last to finish would
+ * take the name from an image that then has none and is gone.
+ */
+static int build_locked(
+	const struct settling *s, char ret_id[IMAGE_DIGEST_MAX + 1], struct error *err)
+{
+	auto_fd int folder = -1, lock = -1;
+	char name[SETUP_LOCK_NAME_SIZE];
+
+	setup_lock_name(s->image->build.key, name);
+	if (home_open_shared(s->answers->home, &folder, err) < 0 ||
+		wait_for(s, folder, &lock, err) < 0)
+		return -1;
+	int r = build_if_missing(s, ret_id, err);
+	(void)!unlinkat(folder, name, 0);
+	return r;
+}
+
 static int find_or_build(
 	const struct settling *s, char ret_id[IMAGE_DIGEST_MAX + 1], struct error *err)
 {
@@ -180,11 +217,9 @@ static int find_or_build(
 	if (lock_key(s, &lock, err) < 0)
 		return -1;
 	int found = look_up(s, ret_id, err);
-	if (found == FOUND_OTHER)
-		remove_other(s);
 	if (found < 0 || found == FOUND)
 		return found < 0 ? -1 : 0;
-	return build(s, ret_id, err);
+	return build_locked(s, ret_id, err);
 }
 
 static int settle(struct settling *s, char ret_id[IMAGE_DIGEST_MAX + 1], struct error *err)

@@ -19,6 +19,7 @@
 #include "executor/container/plan.h"
 #include "executor/rundir/prune.h"
 #include "executor/rundir/record.h"
+#include "image/setup.h"
 #include "sys/clock.h"
 #include "sys/fault.h"
 #include "sys/file.h"
@@ -283,7 +284,8 @@ static void plan_strings(
 	plan->executor_id = mem_strdup(e->id);
 	plan->project = mem_strdup(p->project.path);
 	plan->container_name = mem_strdup(p->line.name);
-	plan->image = mem_strdup(p->image.stored.identity.image);
+	plan->image = p->start->n_setup > 0 ? mem_printf(SETUP_NAME ":%s", p->image.build.key)
+					    : mem_strdup(p->image.stored.identity.image);
 	plan->guest = mem_strdup(p->guest);
 	plan->hosts = hosts_text(&p->driver->options, network_off(p));
 	plan->runtime = p->driver->runtime;
