@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "sys/file.h"
 
-enum { PROC_FILE_MAX = 8192, GROW = 256 };
+enum { PROC_FILE_MAX = 8192, COMMAND_LINE_MAX = 1 << 17, GROW = 256 };
 
 void descendants_done(struct descendants *d)
 {
@@ -77,6 +77,35 @@ static void find_all(struct descendants *ret)
 			look_at((pid_t)pid, &one))
 			descendants_add(ret, one);
 	closedir(proc);
+}
+
+static bool has_word(pid_t pid, const char *word)
+{
+	AUTO(str) words = STR_INIT(COMMAND_LINE_MAX + 1);
+	char path[64];
+	struct text rest, one;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	if (file_read_at(AT_FDCWD, path, COMMAND_LINE_MAX, &words) < 0)
+		return false;
+	rest = (struct text){str_text(&words), words.len};
+	while (text_split(&rest, '\0', &one))
+		if (text_is(one, word))
+			return true;
+	return false;
+}
+
+void descendants_with_word(const char *word, struct descendants *ret)
+{
+	AUTO(descendants) all = DESCENDANTS_INIT;
+	struct descendants found = DESCENDANTS_INIT;
+
+	find_all(&all);
+	for (size_t i = 0; i < all.n; i++)
+		if (has_word(all.v[i].pid, word))
+			descendants_add(&found, all.v[i]);
+	descendants_done(ret);
+	*ret = found;
 }
 
 bool descendants_have(const struct descendants *d, pid_t pid)

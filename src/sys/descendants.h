@@ -21,6 +21,8 @@ void descendants_done(struct descendants *d);
 
 /* Everything below `root`, parents before their children; *ret is replaced. */
 void descendants_find(pid_t root, struct descendants *ret);
+/* Every process, below us or not, whose command line has that word; *ret is replaced. */
+void descendants_with_word(const char *word, struct descendants *ret);
 void descendants_add(struct descendants *d, struct descendant p);
 bool descendants_have(const struct descendants *d, pid_t pid);
 bool descendants_have_session(const struct descendants *d, pid_t session);

@@ -572,6 +572,56 @@ def test_starter_dies(stage, point):
     assert (r.rc, r.out) == (0, b"made\n"), r
 
 
+def kill_starter(stage, command):
+    """kill -9 of `cloop run` once its command says so. The client."""
+    stage.spec({"setup": [command]})
+    p = stage.popen("run", "-C", stage.project, "--", "true")
+    seen = b""
+    while b"\nhanging\n" not in seen:
+        more = os.read(p.stderr.fileno(), 4096)
+        assert more, seen
+        seen += more
+    client = builder(stage)
+    p.kill()
+    p.wait()
+    return client
+
+
+@pytest.mark.parametrize("ender", ["reap", "build"])
+@pytest.mark.parametrize("then", ["sleep 2; echo x > /y", "sleep {mark}1"])
+def test_starter_is_killed(stage, sleeping, then, ender):
+    """podman dies of SIGPIPE at its next word and leaves its container, or never ends. The reaper,
+    or the next build of the key, ends both, and a stranger's build of that base goes well."""
+    if stage.engine.kind != "podman":
+        pytest.skip("a container of podman's build")
+    _, mark = sleeping
+    client = kill_starter(stage, "echo hanging; " + then.format(mark=mark))
+    if "/y" in then:
+        crashing.until(lambda: crashing.state_of(client) in (None, "Z"), "end of the client")
+        assert len(containers(stage)) == 1
+    runtime = stage.engine.oci_runtime
+    flags = [f"--runtime={runtime}"] if runtime else []
+    other = stage.engine.popen(["podman", *flags, "build", "--network=none", "--layers=false",
+                                "--tag=localhost/cloop-e2e-other:1", "-"],
+                               stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    other.stdin.write(f"FROM {IMAGE}\nRUN sleep 7; echo {mark}2\n".encode())
+    other.stdin.close()
+    crashing.until(lambda: len(containers(stage)) == 2, "the stranger's build")
+    if ender == "reap":
+        assert len(reap(stage)) == 1
+        assert len(containers(stage)) == 1
+    else:
+        ends = "/y" in then
+        r = stage.sh("true", env=None if ends else {"CLOOP_FAULT": "build:deadline"})
+        assert r.rc == (0 if ends else 125), r
+        stage.home_is_free()
+    assert crashing.state_of(client) in (None, "Z")
+    assert other.wait(30) == 0
+    stage.engine.call("rmi", "localhost/cloop-e2e-other:1")
+    assert containers(stage) == []
+
+
 @pytest.mark.parametrize("point", ["spawn", "lock", "file-memfd", "file-dirs", "file-write"])
 def test_every_seam_fails_once(stage, point):
     """A refusal or a run, and nothing is in the way of the next one."""

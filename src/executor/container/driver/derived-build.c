@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "executor/container/driver/build-leftovers.h"
+#include "executor/container/driver/build-orphans.h"
 #include "executor/container/driver/build-process.h"
 #include "executor/container/failure.h"
 #include "sys/clock.h"
@@ -304,6 +305,8 @@ int derived_build_run(
 	const struct derived_build *b, char ret_id[IMAGE_DIGEST_MAX + 1], struct error *err)
 {
 	AUTO(work) w = {.build = b, .folder = -1};
+	struct build_orphans orphans = {
+		.runtime = b->answers->runtime, .env = b->answers->env, .home = b->answers->home};
 	AUTO(str) dockerfile = STR_INIT(DOCKERFILE_MAX);
 
 	if (setup_dockerfile(b->facts, b->key, &dockerfile, err) < 0)
@@ -313,6 +316,7 @@ int derived_build_run(
 		return -1;
 	if (derived_base_has_triggers(w.base))
 		return refuse_triggers(b, err);
+	build_orphans_end(&orphans, b->key);
 	if (work_begin(&w, err) < 0)
 		return -1;
 	fault_hit("build:begin");

@@ -8,8 +8,10 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "executor/container/driver/build-orphans.h"
 #include "executor/container/driver/image-answers.h"
 #include "executor/container/driver/setup-lock.h"
+#include "executor/rundir/home.h"
 #include "image/setup.h"
 #include "sys/clock.h"
 #include "sys/file.h"
@@ -25,15 +27,56 @@ enum { CALL_MS = 60000, STDOUT_MAX = 4 << 20, LINES_MAX = 20000 };
 
 struct reaping {
 	const struct derived_reap *what;
-	int locks, builds;  /* folders; -1 = there is none */
-	struct strv images; /* "ID NAME:TAG" */
+	int locks, builds;   /* folders; -1 = there is none */
+	int shared;          /* folder of locks that all homes have */
+	struct strv images;  /* "ID NAME:TAG" */
+	struct strv orphans; /* build_orphans_find() */
 };
 
 static void reaping_done(struct reaping *r)
 {
 	cleanup_fd(&r->locks);
 	cleanup_fd(&r->builds);
+	cleanup_fd(&r->shared);
 	strv_done(&r->images);
+	strv_done(&r->orphans);
+}
+
+static struct build_orphans orphans_of(const struct reaping *r)
+{
+	return (struct build_orphans){
+		.runtime = r->what->runtime, .env = r->what->env, .home = r->what->home};
+}
+
+/* Its build did not end in order: its directory, or a container, is there. */
+static bool was_interrupted(const struct reaping *r, const char *key)
+{
+	auto_free char *context = mem_printf("%s.context", key);
+
+	if (r->builds >= 0 && faccessat(r->builds, context, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return true;
+	strv_foreach (line, &r->orphans)
+		if (text_starts(text_of(*line), key))
+			return true;
+	return false;
+}
+
+/* Another home may build the same key at this moment. */
+static int remove_orphans(const struct reaping *r, const char *key, struct error *err)
+{
+	struct build_orphans o = orphans_of(r);
+	char name[SETUP_LOCK_NAME_SIZE];
+	auto_fd int lock = -1;
+
+	if (!was_interrupted(r, key))
+		return 0;
+	setup_lock_name(key, name);
+	int held = lockfile_try(r->shared, name, &lock, err);
+	if (held != 0)
+		return held < 0 ? -1 : 0;
+	build_orphans_remove(&o, key, &r->orphans, r->what->names);
+	(void)!unlinkat(r->shared, name, 0);
+	return 0;
 }
 
 static int call(
@@ -158,6 +201,8 @@ static int reap_key(const struct reaping *r, const char *lock_name, struct error
 	int held = lockfile_try(r->locks, lock_name, &lock, err);
 	if (held != 0)
 		return held < 0 ? -1 : 0;
+	if (remove_orphans(r, key, err) < 0)
+		return -1;
 	remove_files(r, key, false);
 	return unused(r, lock) && !setup_lock_is_foreign(lock, r->what->runtime)
 		       ? reap_unused(r, lock_name, key, err)
@@ -247,16 +292,20 @@ int derived_reap_run(const struct derived_reap *what, struct error *err)
 	r = {.what = what,
 		.locks = open_folder(what->home, "locks"),
 		.builds = open_folder(what->home, "builds"),
-		.images = STRV_INIT(LINES_MAX)};
+		.shared = -1,
+		.images = STRV_INIT(LINES_MAX),
+		.orphans = STRV_INIT(BUILD_ORPHANS_MAX)};
 	AUTO(strv) keys = STRV_INIT(LINES_MAX);
 	int result = 0;
 
 	/* A home without locks never built anything. */
 	if (r.locks < 0)
 		return 0;
-	if (list_images(&r, err) < 0)
+	if (home_open_shared(what->home, &r.shared, err) < 0 || list_images(&r, err) < 0)
 		return -1;
 	list_keys(&r, &keys);
+	struct build_orphans o = orphans_of(&r);
+	build_orphans_find(&o, &r.orphans);
 	strv_foreach (key, &keys) {
 		auto_error struct error one = ERROR_INIT;
 		note(reap_key(&r, *key, &one), &one, &result, err);
