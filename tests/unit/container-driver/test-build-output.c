@@ -115,10 +115,34 @@ static void test_log(void **state)
 	assert_true(text_starts(text, "a line") && text_ends(text, "is\nthe end\n"));
 }
 
+/* A line that is longer than the whole log is cut within, between two characters. */
+static void test_log_of_long_line(void **state)
+{
+	(void)state;
+	auto_error struct error err = ERROR_INIT;
+	AUTO(build_output) o = BUILD_OUTPUT_INIT;
+	AUTO(str) piece = STR_INIT(65536);
+	struct stat st;
+
+	assert_done(build_output_open_log(&o, dir, "log", &err), &err);
+	for (unsigned i = 0; i < 20000; i++)
+		str_add(&piece, "\xe2\x82\xac", 3);
+	for (unsigned i = 0; i < 60; i++)
+		build_output_take(&o, (struct text){str_text(&piece), piece.len});
+	build_output_take(&o, TEXT("\ndone\n"));
+	build_output_end(&o);
+	assert_int_equal(fstatat(dir, "log", &st, 0), 0);
+	assert_true(st.st_size <= BUILD_OUTPUT_LOG_MAX && st.st_size > BUILD_OUTPUT_LOG_MAX - 4);
+	AUTO(str) all = STR_INIT(BUILD_OUTPUT_LOG_MAX + 1);
+	assert_int_equal(file_read_at(dir, "log", BUILD_OUTPUT_LOG_MAX, &all), 0);
+	struct text text = {str_text(&all), all.len};
+	assert_true(utf8_valid(text) && text_ends(text, "\ndone\n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_sanitised),
 		cmocka_unit_test(test_long_line), cmocka_unit_test(test_last_lines),
-		cmocka_unit_test(test_begun), IN_DIR(test_log)};
+		cmocka_unit_test(test_begun), IN_DIR(test_log), IN_DIR(test_log_of_long_line)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,20 @@ int build_output_open_log(struct build_output *o, int dir, const char *name, str
 	return o->log >= 0 ? 0 : error_set_errno(err, ERROR_IO, errno, "making the log of a build");
 }
 
-/* The last bytes of the log move to its beginning, from the start of a line on. */
+/* How much of what is kept begins in the middle of a line, or of a character of a long one. */
+static size_t broken_start(struct text kept)
+{
+	const char *lf = memchr(kept.p, '\n', kept.len < SHOWN_MAX ? kept.len : SHOWN_MAX);
+	size_t n = 0;
+
+	if (lf)
+		return (size_t)(lf + 1 - kept.p);
+	while (n < kept.len && ((unsigned char)kept.p[n] & 0xc0) == 0x80)
+		n++;
+	return n;
+}
+
+/* The last bytes of the log move to its beginning, from the start of a line on if one is near. */
 static int cut_log(struct build_output *o)
 {
 	auto_free char *kept = mem_alloc(BUILD_OUTPUT_LOG_MAX);
@@ -35,13 +48,12 @@ static int cut_log(struct build_output *o)
 
 	if (n <= 0)
 		return -1;
-	const char *lf = memchr(kept, '\n', (size_t)n);
-	const char *start = lf ? lf + 1 : kept;
-	size_t rest = (size_t)n - (size_t)(start - kept);
-	if (ftruncate(o->log, 0) < 0 || pwrite(o->log, start, rest, 0) != (ssize_t)rest ||
+	struct text rest = {kept, (size_t)n};
+	rest = text_after(rest, broken_start(rest));
+	if (ftruncate(o->log, 0) < 0 || pwrite(o->log, rest.p, rest.len, 0) != (ssize_t)rest.len ||
 		lseek(o->log, 0, SEEK_END) < 0)
 		return -1;
-	o->logged = rest;
+	o->logged = rest.len;
 	return 0;
 }
 
