@@ -130,7 +130,7 @@ def test_failure(stage):
     r = stage.refused("true", code="setup_failed")
     assert "exit status 7" in r.record["error"] and "line-30" in r.record["error"]
     assert b"line-1\n" in r.err and b"\x1b" not in r.err and b"esc\\x1b[31m" in r.err
-    assert "no network" in r.record["remediation"]
+    assert "network" not in r.record["remediation"]
     answer = stage.answer("run", "-C", stage.project, "--", "/bin/true", status=125)
     assert answer["status"] == 400 and answer["exit_status"] == 7
     lines = answer["output"].split("\n")
@@ -480,9 +480,20 @@ def test_no_shell(stage):
     try:
         stage.spec({"image": name, "setup": ["true"]})
         r = stage.refused("true", code="setup_failed")
-        assert "/bin/sh" in r.record["remediation"], r.record
+        assert "/bin/sh" in r.record["remediation"], r.err
     finally:
         stage.engine.call("rmi", name)
+
+
+@pytest.mark.parametrize("command, hint", [
+    ("echo 'sh: x: no such file or directory'; cat /nothing; exit 2", "output of the setup command"),
+    ("wget -O /x http://name.invalid/ || exit 3", "had no network"),
+    ("true network; echo 'connections: 0' > /x; exit 4", "output of the setup command")])
+def test_hints(stage, command, hint):
+    """A remedy is about what the output says, not about what the command reads like."""
+    stage.spec({"setup": [command]})
+    r = stage.refused("true", code="setup_failed")
+    assert hint in r.record["remediation"], r.record
 
 
 # ---- Reaping ----

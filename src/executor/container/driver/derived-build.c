@@ -162,13 +162,62 @@ static int explain_engine(const struct derived_build *b, struct text words, stru
 	return failure_explain(&f, err);
 }
 
+static bool has_nocase(struct text t, const char *words)
+{
+	for (; t.len > 0; t = text_after(t, 1))
+		if (text_starts_nocase(t, words))
+			return true;
+	return false;
+}
+
+static bool has_one(struct text t, const char *const *words)
+{
+	for (; *words; words++)
+		if (has_nocase(t, *words))
+			return true;
+	return false;
+}
+
+/* The OCI runtime's own words, as the engine passes them on: runc's, crun's. */
+static bool says_no_shell(struct text line)
+{
+	return (text_has(line, "exec: ") &&
+		       text_has(line, "stat /bin/sh: no such file or directory")) ||
+	       has_nocase(line, "executable file `/bin/sh` not found") ||
+	       has_nocase(line, "executable file '/bin/sh' not found");
+}
+
+static bool sounds_like_network(struct text line)
+{
+	static const char *const words[] = {"resolve", "resolution", "network", "connection",
+		"connect to", "unreachable", "timed out", "timeout", "bad address", "unknown host",
+		"name or service", "no route", "getaddrinfo", NULL};
+
+	return has_one(line, words);
+}
+
+/* The builder's lines that show a command. */
+static bool is_step(struct text line)
+{
+	return text_starts_nocase(line, "step ") || text_has(line, "building at STEP ") ||
+	       text_starts(line, "The command '");
+}
+
 static void add_hint(const struct derived_build *b, struct text words, struct error *err)
 {
-	if (text_has(words, "\"/bin/sh\"") && text_has(words, "no such file or directory"))
+	bool no_shell = false, network = false;
+	struct text line;
+
+	while (text_split(&words, '\n', &line))
+		if (!is_step(line)) {
+			no_shell = no_shell || says_no_shell(line);
+			network = network || sounds_like_network(line);
+		}
+	if (no_shell)
 		error_set_remedy(err,
 			"setup needs /bin/sh in the image: name an image that has one, or build "
 			"the image beforehand");
-	else if (strcmp(b->network, "none") == 0)
+	else if (network && strcmp(b->network, "none") == 0)
 		error_set_remedy(err,
 			"look at the output; the build had no network, since the run has none or "
 			"a filtered one: put what it downloads into the image named in image:");
