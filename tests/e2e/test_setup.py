@@ -496,6 +496,27 @@ def test_hints(stage, command, hint):
     assert hint in r.record["remediation"], r.record
 
 
+def test_home_is_not_the_commands_fault(stage):
+    """A full or vanished folder of builds."""
+    stage.spec({"setup": ["echo hanging; sleep 2"]})
+    p = stage.popen("run", "-C", stage.project, "--record", stage.dir / "r.json", "--", "true")
+    crashing.until(lambda: b"hanging\n" in os.read(p.stderr.fileno(), 4096), "the command")
+    shutil.rmtree(stage.home / "builds")
+    ended(stage, p, "io")
+    assert str(stage.home) in json.loads((stage.dir / "r.json").read_text())["remediation"]
+    if os.geteuid() != 0 or stage.engine.key == "R":
+        return
+    builds = stage.home / "builds"
+    builds.mkdir(mode=0o700)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=0700", "tmpfs", builds],
+                   check=True)
+    try:
+        stage.spec({"setup": ["yes 012345678901234567890123456789 | head -n 9999"]})
+        stage.refused("true", code="no_space")
+    finally:
+        subprocess.run(["umount", builds], check=True)
+
+
 # ---- Reaping ----
 
 def reap(stage):

@@ -244,8 +244,33 @@ static int explain_commands(const struct derived_build *b, int status, struct er
 	return error_add_detail(err, "output", json_from_bytes(words));
 }
 
-static int judge(const struct derived_build *b, const struct build_outcome *o, struct error *err)
+/* The client could not write the file for the ID: the home's fault. False: nothing of the sort. */
+static bool explain_home(const struct work *w, struct error *err)
 {
+	const char *home = w->build->answers->home;
+	struct text words = build_output_last_lines(w->build->output), line;
+
+	while (text_split(&words, '\n', &line)) {
+		if (is_step(line) || !text_has(line, w->file_path))
+			continue;
+		bool full = has_nocase(line, "no space left") || has_nocase(line, "quota exceeded");
+		error_set(err, full ? ERROR_NO_SPACE : ERROR_IO,
+			"the ID of the built image cannot be written below %s: %s",
+			quoted_string(home), quoted(line));
+		if (full)
+			error_set_remedy(err, "free space in cloop's home, %s", home);
+		else
+			error_set_remedy(err,
+				"look at cloop's home, %s: it must exist and be writable", home);
+		return true;
+	}
+	return false;
+}
+
+static int judge(const struct work *w, const struct build_outcome *o, struct error *err)
+{
+	const struct derived_build *b = w->build;
+
 	if (o->end == BUILD_TOO_LATE)
 		return derived_build_too_late(err);
 	if (o->end == BUILD_CANCELLED)
@@ -253,6 +278,8 @@ static int judge(const struct derived_build *b, const struct build_outcome *o, s
 			"the start was cancelled while its image was built");
 	if (WIFEXITED(o->status) && WEXITSTATUS(o->status) == 0)
 		return 0;
+	if (explain_home(w, err))
+		return -1;
 	if (!b->output->began)
 		return explain_engine(b, build_output_last_lines(b->output), err);
 	return explain_commands(b, o->status, err);
@@ -343,7 +370,7 @@ static int run_client(const struct work *w, struct text dockerfile, struct error
 	};
 	int r = build_process_run(&process, &outcome, err);
 	if (r == 0)
-		r = judge(b, &outcome, err);
+		r = judge(w, &outcome, err);
 	leftovers.forced = outcome.forced;
 	if (r < 0)
 		build_leftovers_remove(&leftovers);
