@@ -1,6 +1,7 @@
 #include "unit/unit.h"
 
 #include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -87,9 +88,35 @@ static void test_strange_name(void **state)
 	waitpid(child, NULL, 0);
 }
 
+/* A whole word of the command line. */
+static void test_with_word(void **state)
+{
+	(void)state;
+	AUTO(descendants) found = DESCENDANTS_INIT;
+	char word[64];
+
+	snprintf(word, sizeof(word), "--mark=%d", (int)getpid());
+	pid_t child = fork();
+	if (child == 0) {
+		execl("/bin/sh", "sh", "-c", "kill -STOP $$", "sh", "a b", word, NULL);
+		_exit(1);
+	}
+	for (unsigned i = 0; i < 500 && found.n == 0; i++) {
+		clock_sleep_ms(10);
+		descendants_with_word(word, &found);
+	}
+	assert_int_equal(found.n, 1);
+	assert_int_equal(found.v[0].pid, child);
+	word[strlen(word) - 1] = '\0';
+	descendants_with_word(word, &found);
+	assert_int_equal(found.n, 0);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_find_and_kill), cmocka_unit_test(test_strange_name)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_find_and_kill),
+		cmocka_unit_test(test_strange_name), cmocka_unit_test(test_with_word)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
