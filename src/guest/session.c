@@ -2,7 +2,8 @@
  * A session's processes are those whose environment has its mark, the leader, and all descendants
  * of these (mark.h), whose parents may die before them. While it is closed they are looked at every
  * 50 ms, which costs nothing at any other time. A process in the middle of an exec has no
- * environment for a moment: before such a look counts as "none left" it is repeated, a few times.
+ * environment for a moment, or none that may be read: before such a look counts as "none left" it
+ * is repeated, a few times.
  */
 #include "guest/session.h"
 
@@ -263,7 +264,8 @@ static bool nothing_left(struct session *x, const struct mark_count *count)
 {
 	if (count->found > 0)
 		return false;
-	return count->empty == 0 || x->looks_at_empty++ >= LOOKS_AT_EMPTY_MAX;
+	return (count->empty == 0 && count->unreadable == 0) ||
+	       x->looks_at_empty++ >= LOOKS_AT_EMPTY_MAX;
 }
 
 /* One look at the processes of a session that is being closed; true if its end is to be told. */

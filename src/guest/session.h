@@ -38,7 +38,7 @@ struct session {
 	bool hung_up; /* SIGHUP reached somebody */
 	uint64_t closing_since_ms, look_at_ms;
 	struct mark_kin kin;
-	unsigned looks_at_empty; /* looks that were put off for processes without environment */
+	unsigned looks_at_empty; /* looks put off for processes without an environment to read */
 };
 
 struct sessions {
