@@ -143,11 +143,26 @@ static void set_remedy(const struct failure *f, struct text words, struct error 
 		error_set_remedy(err, "start %s: systemctl start %s", engine, engine);
 }
 
+/* The remark speaks of control groups, whatever the failure is about. */
+static void without_remark(const struct str *err, struct str *ret)
+{
+	struct text rest = {str_text(err), err->len}, line;
+
+	while (text_split(&rest, '\n', &line)) {
+		if (text_starts(text_trim(line), LIMITS_REMARK))
+			continue;
+		str_add(ret, line.p, line.len);
+		str_add_text(ret, "\n");
+	}
+}
+
 int failure_explain(const struct failure *f, struct error *err)
 {
-	struct text words = {str_text(f->err), f->err->len};
 	AUTO(str) quote = STR_INIT(4 * FAILURE_QUOTE_BYTES_MAX);
+	AUTO(str) said = STR_INIT(f->err->len + 2);
 
+	without_remark(f->err, &said);
+	struct text words = {str_text(&said), said.len};
 	failure_quote(&quote, f->err, f->out);
 	error_set(err, failure_code(words), "%s %.*s failed: %s", engine_text(f->engine),
 		(int)f->call.len, f->call.p, quote.len ? str_text(&quote) : "it said nothing");

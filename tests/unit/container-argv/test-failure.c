@@ -60,6 +60,10 @@ static void remedies_that_know_the_run(void **state)
 	assert_non_null(strstr(error_remedy(&err), "systemctl start docker"));
 	explain("crun: error: drop all controllers", ENGINE_PODMAN, &err);
 	assert_non_null(strstr(error_remedy(&err), "runc"));
+	explain("Resource limits are not supported and ignored on cgroups V1 rootless systems\n"
+		"Error: OCI runtime error: runc: error mounting: readlink x: invalid argument\n",
+		ENGINE_PODMAN, &err);
+	assert_int_equal(err.code, ERROR_ENGINE_FAILED);
 	explain("", ENGINE_DOCKER, &err);
 	assert_string_equal(err.message, "docker run failed: it said nothing");
 }
