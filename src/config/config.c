@@ -1,9 +1,7 @@
 #include "config/config.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/json.h"
 #include "base/mem.h"

@@ -3,9 +3,9 @@
 #include <dirent.h>
 #include <fcntl.h>
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "image/cosign-logins.h"
+#include "sys/file.h"
 #include "sys/lockfile.h"
 #include "trust/verify.h"
 
@@ -39,8 +39,8 @@ static int reap_locks(int locks, struct error *err)
 
 int trust_reap(const char *home, struct error *err)
 {
-	auto_free char *path = mem_printf("%s/locks", home);
-	auto_fd int locks = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	auto_error struct error none = ERROR_INIT;
+	auto_fd int locks = file_open_folder(home, "locks", false, &none);
 
 	cosign_logins_sweep();
 	return locks < 0 ? 0 : reap_locks(locks, err);

@@ -7,8 +7,6 @@
 #include "trust/verify.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -182,18 +180,13 @@ static int answer_fresh(struct verification *v)
 
 static int open_locks(struct verification *v, struct error *err)
 {
-	auto_free char *path = mem_printf("%s/locks", v->q->home);
 	auto_free char *both = mem_printf("%s\n%s", v->fingerprint, v->reference);
 	char name[SHA256_HEX_SIZE];
 
 	sha256_hex(text_of(both), name);
 	v->lock_name = mem_printf(TRUST_LOCK_PREFIX "%s", name);
-	if (file_make_dirs(path, 0700, err) < 0)
-		return -1;
-	v->locks = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (v->locks < 0)
-		return error_set_errno(err, ERROR_IO, errno, "cannot open %s", quoted_string(path));
-	return 0;
+	v->locks = file_open_folder(v->q->home, "locks", true, err);
+	return v->locks < 0 ? -1 : 0;
 }
 
 /* 0: the lock is held, or the answer is given without it (*ret_answered). */

@@ -146,14 +146,6 @@ static void note_gap(struct log_reader *r, bool damaged)
 	r->gap_due = true;
 }
 
-static int open_segment(struct log_reader *r, uint64_t first_seq, struct error *err)
-{
-	int fd = log_ahead_take(&r->ahead, first_seq);
-
-	return fd < 0 ? log_cursor_open(&r->at, r->dir, first_seq, O_RDONLY, err)
-		      : log_cursor_take(&r->at, fd, first_seq, err);
-}
-
 /* Tells the writer how far we are: it waits a moment with what comes next (log-writer.h). */
 static void mark_youngest(struct log_reader *r)
 {
@@ -176,14 +168,30 @@ static void mark_youngest(struct log_reader *r)
 	r->marked_seq = seq;
 }
 
+static int open_segment(struct log_reader *r, uint64_t first_seq, struct error *err)
+{
+	int fd = log_ahead_take(&r->ahead, first_seq);
+	int found = fd < 0 ? log_cursor_open(&r->at, r->dir, first_seq, O_RDONLY, err)
+			   : log_cursor_take(&r->at, fd, first_seq, err);
+
+	if (found == LOG_FOUND)
+		mark_youngest(r);
+	return found;
+}
+
+static void look(struct log_reader *r)
+{
+	log_ahead_look(&r->ahead, r->dir, r->at.header.first_seq);
+	mark_youngest(r);
+}
+
 static void look_ahead(struct log_reader *r, size_t bytes)
 {
 	r->unlooked += bytes;
 	if (r->unlooked < LOOK_BYTES)
 		return;
 	r->unlooked = 0;
-	log_ahead_look(&r->ahead, r->dir, r->at.header.first_seq);
-	mark_youngest(r);
+	look(r);
 }
 
 /*
@@ -198,7 +206,6 @@ static int enter(struct log_reader *r, const uint64_t *list, size_t i, size_t n,
 		if (found < 0)
 			return -1;
 		if (found == LOG_FOUND) {
-			mark_youngest(r);
 			note_gap(r, damaged);
 			return 0;
 		}
@@ -231,8 +238,6 @@ static int move_on(struct log_reader *r, struct log_frame *frame, int *ret_found
 
 	if (*ret_found == LOG_CLEAN) {
 		int next = open_segment(r, r->at.seq, err);
-		if (next == LOG_FOUND)
-			mark_youngest(r);
 		if (next == LOG_FOUND || next < 0)
 			return next < 0 ? -1 : 0;
 	}
@@ -282,8 +287,7 @@ static int step(struct log_reader *r, struct log_frame *frame, struct error *err
 bool log_reader_keep(struct log_reader *r)
 {
 	drain(r);
-	log_ahead_look(&r->ahead, r->dir, r->at.header.first_seq);
-	mark_youngest(r);
+	look(r);
 	return !log_ahead_full(&r->ahead);
 }
 
