@@ -294,6 +294,64 @@ ERROR(UNEXPECTED_MOUNT, "unexpected_mount", 409, 125,
 	"remove the mount from containers.conf (volumes) or mounts.conf")
 ERROR(LIMITS_NOT_APPLIED, "limits_not_applied", 409, 125,
 	"use an engine and cgroup setup that applies limits, or remove resources from the file")
+ERROR(SECRET_KIND_UNKNOWN, "secret_kind_unknown", 400, 125,
+	"kinds: env, file, host_device, host_interface, local_repo, registry, kubeconfig")
+ERROR(SECRET_PAYLOAD_INVALID, "secret_payload_invalid", 400, 125,
+	"mend the payload as the message says, and mint the secret anew")
+ERROR(SECRET_EXISTS, "secret_exists", 409, 125,
+	"choose another name, or remove the old one: cloop secret delete NAME")
+ERROR(SECRET_NOT_FOUND, "secret_not_found", 404, 125,
+	"see: cloop secret list")
+ERROR(SECRET_NOT_OWNER, "secret_not_owner", 403, 125,
+	"a personal secret is granted by its owner only, to named subjects")
+ERROR(SECRET_KEY_WEAK, "secret_key_weak", 400, 125,
+	"CLOOP_SECRET_KEY needs at least 16 bytes")
+ERROR(SECRET_KEY_MISSING, "secret_key_missing", 500, 125,
+	"the secrets were sealed with a key that is not here: set CLOOP_SECRET_KEY, or bring HOME/keys/secret.key back")
+ERROR(SECRET_KEY_WRONG, "secret_key_wrong", 500, 125,
+	"the key does not open what was sealed: bring the right passphrase or key file back")
+ERROR(SECRET_KEY_STATE, "secret_key_state", 500, 125,
+	"the table of keys is not as cloop leaves it: restore state.db from a backup")
+ERROR(SECRET_STORE, "secret_store", 500, 125,
+	"a sealed row does not open: it was damaged or changed; restore state.db, or delete the secret")
+ERROR(GRANT_SUBJECT_INVALID, "grant_subject_invalid", 400, 125,
+	"subjects: any, project:/PATH, project:*, executor:ID, executor:*, label:k=v[,k=v]")
+ERROR(GRANT_CONSTRAINT_UNKNOWN, "grant_constraint_unknown", 400, 125,
+	"see: cloop secret grant --help")
+ERROR(GRANT_CONSTRAINT_KIND, "grant_constraint_kind", 400, 125,
+	"leave it out: this kind of secret does not have it")
+ERROR(GRANT_CONSTRAINT_MISSING, "grant_constraint_missing", 400, 125,
+	"name what the grant may deliver; see: cloop secret grant --help")
+ERROR(GRANT_CONSTRAINT_INVALID, "grant_constraint_invalid", 400, 125,
+	"see: cloop secret grant --help")
+ERROR(GRANT_NOT_FOUND, "grant_not_found", 404, 125,
+	"see: cloop secret grants --all")
+ERROR(GRANT_REVOKED, "grant_revoked", 409, 125,
+	"run it again: it gets what is granted then")
+ERROR(LEASE_NOT_FOUND, "lease_not_found", 404, 125,
+	"see: cloop lease list")
+ERROR(TTL_INVALID, "ttl_invalid", 400, 125,
+	"write a duration as 30m, 24h or 7d12h")
+ERROR(TTL_OUT_OF_RANGE, "ttl_out_of_range", 400, 125,
+	"from 60s to 365d")
+ERROR(DEVICE_NOT_A_NODE, "device_not_a_node", 409, 125,
+	"the payload must name a character or block device below /dev")
+ERROR(DEVICE_BLOCK_NOT_GRANTED, "device_block_not_granted", 409, 125,
+	"disks need a grant with --block")
+ERROR(DEVICE_IN_USE, "device_in_use", 409, 125,
+	"the host uses this disk: unmount it, or grant another")
+ERROR(DEVICE_NONE, "device_none", 409, 125,
+	"the grant's --devices name none of the secret's devices")
+ERROR(LOCAL_REPO_NONE, "local_repo_none", 409, 125,
+	"no git repository below the secret's directory matches the grant's --repos")
+ERROR(LOCAL_REPO_TOO_MANY, "local_repo_too_many", 409, 125,
+	"at most 32 repositories: narrow the grant's --repos")
+ERROR(REGISTRY_NONE, "registry_none", 409, 125,
+	"the secret holds no login for the registries that the grant names")
+ERROR(TASK_NOT_FOUND, "task_not_found", 404, 125,
+	"see: cloop task list")
+ERROR(TASK_STATE, "task_state", 409, 125,
+	"see: cloop task show ID; cloop task reset ID makes it pending")
 ERROR(DEVICE_CHANGED, "device_changed", 409, 125,
 	"grant the device anew")
 ERROR(DEVICE_INACCESSIBLE, "device_inaccessible", 409, 125,

@@ -23,6 +23,7 @@
 
 struct container_request; /* executor/container/request.h: one run, decided */
 struct executor;
+struct material; /* vault/material.h */
 
 enum { EXECUTOR_HANDLE_SIZE = 16 }; /* "c-", 12 hexadecimal digits, NUL */
 
@@ -55,6 +56,14 @@ struct executor_start {
 	void (*show_build)(void *data, struct text piece);
 	void *show_build_data;
 	const struct strv *redact; /* names of variables masked in the output; NULL = none */
+	/* What the run's lease brings; its variables are in request->env already. NULL = none. */
+	const struct material *material;
+	/*
+	 * Called once the run has its directory and image, before anything of the material leaves
+	 * this process: puts on record that the run holds it. -1 refuses the start. NULL = nothing.
+	 */
+	int (*hold)(void *data, const char *handle, struct error *err);
+	void *hold_data;
 	/* Gets a pidfd of the run's supervisor (readable when it is gone; the caller's), or NULL.
 	 */
 	int *ret_supervisor;
