@@ -34,6 +34,12 @@ static const struct case_kind *const container_tables[] = {
 #endif
 	NULL};
 
+static const struct case_kind *const secrets_tables[] = {
+#ifdef HAVE_CASES_SECRETS
+	case_secrets_kinds,
+#endif
+	NULL};
+
 static const struct area {
 	const char *name;
 	const struct case_kind *const *tables;
@@ -41,6 +47,7 @@ static const struct area {
 	{"sandbox", sandbox_tables},
 	{"image", image_tables},
 	{"container", container_tables},
+	{"secrets", secrets_tables},
 };
 
 static const struct area *find_area(const char *name)
@@ -191,7 +198,7 @@ int main(int argc, char **argv)
 	bool ok = true;
 
 	if (!area) {
-		fputs("usage: case-runner sandbox|image|container FILE…\n", stderr);
+		fputs("usage: case-runner sandbox|image|container|secrets FILE…\n", stderr);
 		return 2;
 	}
 	for (int i = 2; i < argc; i++)
