@@ -59,14 +59,13 @@ static int insert(struct store *s, const struct store_audit_row *r, struct error
 	return query_run(&q, err);
 }
 
-int store_audit_append(struct store *s, const struct store_audit_event *event, struct error *err)
+int store_audit_add(struct store *s, const struct store_audit_event *event, struct error *err)
 {
-	AUTO(query_transaction) t = QUERY_TRANSACTION_INIT;
 	auto_free char *payload = json_write(event->payload);
 	char previous[SHA256_HEX_SIZE], hash[SHA256_HEX_SIZE], now[CLOCK_TEXT_SIZE];
 	int64_t last;
 
-	if (query_begin(s, &t, err) < 0 || read_end(s, &last, previous, err) < 0)
+	if (read_end(s, &last, previous, err) < 0)
 		return -1;
 	clock_format(clock_realtime_ns(), now);
 	struct store_audit_row row = {
@@ -80,7 +79,16 @@ int store_audit_append(struct store *s, const struct store_audit_event *event, s
 	};
 	hash_row(&row, hash);
 	row.hash = text_of(hash);
-	return insert(s, &row, err) < 0 ? -1 : query_commit(&t, err);
+	return insert(s, &row, err);
+}
+
+int store_audit_append(struct store *s, const struct store_audit_event *event, struct error *err)
+{
+	AUTO(query_transaction) t = QUERY_TRANSACTION_INIT;
+
+	if (query_begin(s, &t, err) < 0 || store_audit_add(s, event, err) < 0)
+		return -1;
+	return query_commit(&t, err);
 }
 
 static void read_row(const struct query *q, struct store_audit_row *ret)

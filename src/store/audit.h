@@ -24,6 +24,12 @@ struct store_audit_event {
 /* Appends one row; it is on the disk when this returns. */
 must_check int store_audit_append(
 	struct store *s, const struct store_audit_event *event, struct error *err);
+/*
+ * The same inside a transaction that the caller has begun for writing (query_begin) and commits:
+ * what was done and the row about it are on the disk together, or neither is.
+ */
+must_check int store_audit_add(
+	struct store *s, const struct store_audit_event *event, struct error *err);
 
 /* A row; texts live as long as the call that shows it. */
 struct store_audit_row {

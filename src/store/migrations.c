@@ -32,5 +32,34 @@ const char *const migrations[] = {
 	"boottime_ms INTEGER NOT NULL, "
 	"UNIQUE (fingerprint, reference)"
 	") STRICT;",
+
+	/* 4: keys that seal secrets (store/kek.h), and the secrets (store/secret.h). */
+	"CREATE TABLE kek ("
+	"id TEXT PRIMARY KEY, "
+	"source TEXT NOT NULL CHECK (source IN ('passphrase', 'key_file')), "
+	"salt BLOB, "
+	"opslimit INTEGER NOT NULL, "
+	"memlimit INTEGER NOT NULL, "
+	"state TEXT NOT NULL CHECK (state IN ('primary', 'active', 'retired')), "
+	"sealed_check BLOB NOT NULL, "
+	"created_at TEXT NOT NULL"
+	") STRICT;"
+	"CREATE UNIQUE INDEX kek_primary ON kek (state) WHERE state = 'primary';"
+	"CREATE TABLE secret ("
+	"id TEXT PRIMARY KEY, "
+	"name TEXT NOT NULL UNIQUE, "
+	"kind TEXT NOT NULL, "
+	"owner TEXT, "
+	"env TEXT, "
+	"format TEXT CHECK (format IN ('value', 'object')), "
+	"file_name TEXT, "
+	"file_mode INTEGER NOT NULL DEFAULT 0, "
+	"created_at TEXT NOT NULL, "
+	"created_by TEXT NOT NULL, "
+	"kek TEXT NOT NULL REFERENCES kek (id), "
+	"dek BLOB NOT NULL, "
+	"payload BLOB NOT NULL"
+	") STRICT;"
+	"CREATE INDEX secret_kek ON secret (kek);",
 };
 const size_t migrations_count = ARRAY_SIZE(migrations);

@@ -40,6 +40,11 @@ void query_bind_int(struct query *q, int64_t value)
 	bound(q, sqlite3_bind_int64(q->stmt, ++q->bound, value));
 }
 
+void query_bind_blob(struct query *q, struct text value)
+{
+	bound(q, sqlite3_bind_blob64(q->stmt, ++q->bound, value.p, value.len, SQLITE_TRANSIENT));
+}
+
 int query_step(struct query *q, struct error *err)
 {
 	if (q->rc != SQLITE_OK)
@@ -68,6 +73,13 @@ int query_run(struct query *q, struct error *err)
 struct text query_text(const struct query *q, int column)
 {
 	const char *p = (const char *)sqlite3_column_text(q->stmt, column);
+
+	return (struct text){p, p ? (size_t)sqlite3_column_bytes(q->stmt, column) : 0};
+}
+
+struct text query_blob(const struct query *q, int column)
+{
+	const char *p = sqlite3_column_blob(q->stmt, column);
 
 	return (struct text){p, p ? (size_t)sqlite3_column_bytes(q->stmt, column) : 0};
 }

@@ -32,6 +32,7 @@ must_check int query_prepare(struct store *s, const char *sql, struct query *q, 
 /* The next parameter, from the first on. The bytes are copied; p = NULL binds NULL. */
 void query_bind_text(struct query *q, struct text value);
 void query_bind_int(struct query *q, int64_t value);
+void query_bind_blob(struct query *q, struct text value);
 /* 1 = there is a row to read, 0 = done, -1 = failed. After 0 the parameters can be bound anew. */
 must_check int query_step(struct query *q, struct error *err);
 /* A statement without rows: 0 or -1. */
@@ -39,6 +40,7 @@ must_check int query_run(struct query *q, struct error *err);
 
 /* Columns of the row, from 0; text lives until the next step. NULL: p = NULL, 0. */
 struct text query_text(const struct query *q, int column);
+struct text query_blob(const struct query *q, int column);
 int64_t query_int(const struct query *q, int column);
 
 /* SQL without parameters and without rows: one or more statements. */

@@ -1,6 +1,7 @@
 #include "sys/env.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The one home of getenv: base/banned.h forbids it everywhere else. */
 #undef getenv
@@ -15,4 +16,13 @@ const char *env_get(const char *name)
 	const char *value = getenv(name);
 
 	return value && value[0] ? value : NULL;
+}
+
+void env_forget(const char *name)
+{
+	char *value = getenv(name);
+
+	if (value)
+		explicit_bzero(value, strlen(value));
+	unsetenv(name);
 }
