@@ -7,6 +7,7 @@
 #include "cli/help.h"
 #include "cli/parse.h"
 #include "sys/log.h"
+#include "vault/passphrase.h"
 
 /* A closed standard descriptor would be given to the next file that is opened. */
 static void open_standard_descriptors(void)
@@ -40,6 +41,7 @@ int main(int argc, char **argv)
 	AUTO(cli) c = {0};
 
 	open_standard_descriptors();
+	passphrase_take();
 	signal(SIGXFSZ, SIG_IGN); /* a file limit is an error like a full disk */
 	log_open("cloop", LOG_LEVEL_INFO);
 	int status = run(&c, argc, argv);

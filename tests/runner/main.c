@@ -33,10 +33,12 @@ static const struct case_kind *const container_tables[] = {
 	case_guest_kinds,
 #endif
 	NULL};
-
 static const struct case_kind *const secrets_tables[] = {
 #ifdef HAVE_CASES_SECRETS
 	case_secrets_kinds,
+#endif
+#ifdef HAVE_CASES_SEAL
+	case_seal_kinds,
 #endif
 	NULL};
 
