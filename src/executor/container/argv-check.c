@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/num.h"
-#include "executor/container/address.h"
+#include "base/address.h"
 #include "executor/container/validate.h"
 
 enum {

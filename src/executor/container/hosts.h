@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/text.h"
-#include "executor/container/address.h"
+#include "base/address.h"
 
 struct hosts_entry {
 	struct text host; /* a view into what was parsed */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "executor/container/paths.h"
 #include "executor/container/validate.h"
 

@@ -6,7 +6,7 @@
 #include "executor/container/validate.h"
 
 #include "base/num.h"
-#include "executor/container/address.h"
+#include "base/address.h"
 #include "executor/container/hosts.h"
 
 enum {

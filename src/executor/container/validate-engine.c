@@ -1,6 +1,8 @@
 /* Words that the engine resolves: container-driver.md §5.3, §5.4, §5.5. */
 #include "executor/container/validate.h"
 
+#include "base/path.h"
+
 enum { RUNTIME_PATH_MAX = 4096, OCI_RUNTIME_MAX = 64, NETWORK_MAX = 128 };
 
 int validate_runtime(struct text t, struct error *err)

@@ -1,30 +1,9 @@
 /* Paths: mount targets and project directories (container-driver.md §5.14, §5.15). */
 #include "executor/container/validate.h"
 
+#include "base/path.h"
+
 enum { PATH_BYTES_MAX = 4096 };
-
-bool path_clean(struct text t)
-{
-	struct text rest, part;
-
-	if (t.len == 0 || t.p[0] != '/')
-		return false;
-	if (t.len == 1)
-		return true;
-	rest = text_after(t, 1);
-	while (text_split(&rest, '/', &part))
-		if (part.len == 0 || text_is(part, ".") || text_is(part, ".."))
-			return false;
-	return true;
-}
-
-bool path_at_or_below(struct text path, struct text root)
-{
-	if (text_is(root, "/"))
-		return path.len > 0 && path.p[0] == '/';
-	return path.len >= root.len && root.len > 0 && memcmp(path.p, root.p, root.len) == 0 &&
-	       (path.len == root.len || path.p[root.len] == '/');
-}
 
 static bool overlaps(struct text a, struct text b)
 {

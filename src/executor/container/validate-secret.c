@@ -1,6 +1,8 @@
 /* Secret files of a lease (container-driver.md §5.13). */
 #include "executor/container/validate.h"
 
+#include "base/path.h"
+
 enum {
 	SECRET_DIR_MAX = 256,
 	SECRET_NAME_MAX = 255,

@@ -40,11 +40,6 @@ struct secret_file {
 must_check int validate_secret_files(
 	const struct secret_file *f, size_t n, struct error *err); /* §5.13 */
 
-/* "Clean": absolute, no `//`, no `.` or `..` component, no trailing `/` but `/` itself. */
-bool path_clean(struct text t);
-/* path is `root` or lies below it, by components. */
-bool path_at_or_below(struct text path, struct text root);
-
 /* Class of a low-level runtime by its name (§5.4; sandbox-spec.md §11); trims, ignores case. */
 struct oci_class {
 	bool virtualized;

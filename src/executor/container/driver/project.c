@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "executor/container/validate.h"
 #include "sys/file.h"
 #include "sys/mount-line.h"

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/path.h"
 #include "executor/container/readback.h"
 #include "executor/container/validate.h"
 #include "sys/file.h"

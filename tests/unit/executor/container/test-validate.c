@@ -1,8 +1,9 @@
 /* Edges of container-driver.md §5 that the public cases leave out. */
 #include "unit/unit.h"
 
+#include "base/address.h"
 #include "base/json.h"
-#include "executor/container/address.h"
+#include "base/path.h"
 #include "executor/container/hosts.h"
 #include "executor/container/validate.h"
 
