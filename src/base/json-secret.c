@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/wipe.h"
 
 struct allocator {
@@ -47,6 +48,18 @@ json_t *json_secret_read(
 	if (!value)
 		error_set(err, code, "%s is not JSON: line %d", what, where.line);
 	return value;
+}
+
+void json_secret_write(const json_t *value, struct secret *ret)
+{
+	size_t flags = JSON_COMPACT | JSON_ENCODE_ANY;
+	struct allocator usual = begin_wiping();
+	struct secret text = {.len = json_dumpb(value, NULL, 0, flags)};
+
+	text.p = mem_alloc(text.len + 1);
+	json_dumpb(value, text.p, text.len, flags);
+	end_wiping(usual);
+	*ret = text;
 }
 
 void json_secret_free(json_t *value)

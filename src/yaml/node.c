@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/wipe.h"
 
 /* Chunks of the tree's memory; the newest first. */
 struct tree_chunk {
@@ -16,7 +17,10 @@ void tree_done(struct tree *t)
 	while (t->chunks) {
 		struct tree_chunk *c = t->chunks;
 		t->chunks = c->older;
-		free(c);
+		if (t->secret)
+			wipe_free(c);
+		else
+			free(c);
 	}
 	*t = TREE_INIT;
 }

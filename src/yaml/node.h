@@ -35,6 +35,7 @@ struct tree_chunk;
 struct tree {
 	struct node *root;       /* NULL = nothing is there */
 	const char *private_key; /* see struct reader_rules */
+	bool secret;             /* the same */
 	struct tree_chunk *chunks;
 	size_t left; /* free bytes of the newest chunk */
 };

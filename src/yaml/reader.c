@@ -23,9 +23,9 @@ struct reader {
 	struct tree *tree;
 	struct text source;      /* without byte order mark */
 	size_t at_char, at_byte; /* one place of the source in both counts */
-	struct node *open[READER_MAX_DEPTH];
-	struct node *pending[READER_MAX_DEPTH];
-	size_t depth;
+	struct node *open[READER_DEEPEST];
+	struct node *pending[READER_DEEPEST];
+	size_t depth, max_depth;
 	unsigned events;
 	unsigned documents;
 };
@@ -224,9 +224,9 @@ static int open_collection(struct reader *r, enum node_kind kind, const yaml_eve
 		mapping ? event->data.mapping_start.anchor : event->data.sequence_start.anchor;
 	const void *tag = mapping ? event->data.mapping_start.tag : event->data.sequence_start.tag;
 
-	if (r->depth == READER_MAX_DEPTH)
+	if (r->depth == r->max_depth)
 		return STOP(r, PROBLEM_TOO_DEEP, position(event->start_mark),
-			"lists and mappings are nested more than %d deep", READER_MAX_DEPTH);
+			"lists and mappings are nested more than %zu deep", r->max_depth);
 	struct node *n = new_node(r, kind, event);
 	place(r, n, anchor != NULL, tag != NULL);
 	r->open[r->depth] = n;
@@ -353,11 +353,20 @@ static int read_events(struct reader *r)
 			return syntax(r);
 		end = event.type == YAML_STREAM_END_EVENT;
 		int stop = take(r, &event);
+		if (r->rules->secret && event.type == YAML_SCALAR_EVENT)
+			explicit_bzero(event.data.scalar.value, event.data.scalar.length);
 		yaml_event_delete(&event);
 		if (stop)
 			return stop;
 	}
 	return 0;
+}
+
+/* Where the parser keeps the text as it came, and as UTF-8. */
+static void wipe_buffers(yaml_parser_t *p)
+{
+	explicit_bzero(p->raw_buffer.start, (size_t)(p->raw_buffer.end - p->raw_buffer.start));
+	explicit_bzero(p->buffer.start, (size_t)(p->buffer.end - p->buffer.start));
 }
 
 static int parse(struct reader *r)
@@ -371,6 +380,8 @@ static int parse(struct reader *r)
 	yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&r->parser, (const unsigned char *)r->source.p, r->source.len);
 	int stop = read_events(r);
+	if (r->rules->secret)
+		wipe_buffers(&r->parser);
 	yaml_parser_delete(&r->parser);
 	return stop;
 }
@@ -387,6 +398,8 @@ int reader_read(struct text bytes, const struct reader_rules *rules, struct prob
 	if (code != PROBLEM_NONE)
 		return STOP(&r, code, at, "%s", bytes_fault_text(code));
 	ret->private_key = rules->private_key;
+	ret->secret = rules->secret;
+	r.max_depth = rules->max_depth ? rules->max_depth : READER_MAX_DEPTH;
 	r.source = text_after(bytes, bytes_mark_length(bytes));
 	int stop = parse(&r);
 	if (stop)

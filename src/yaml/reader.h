@@ -12,6 +12,7 @@
 
 enum {
 	READER_MAX_DEPTH = 8, /* of open collections, the top-level mapping included */
+	READER_DEEPEST = 16,  /* that a reader can be told to take */
 	READER_SANDBOX_EVENTS = 4096,
 	READER_CONFIG_EVENTS = 20000, /* config.md §1 */
 };
@@ -23,6 +24,8 @@ struct reader_rules {
 	 * may be a secret (§4). NULL = none.
 	 */
 	const char *private_key;
+	unsigned max_depth; /* at most READER_DEEPEST; 0 = READER_MAX_DEPTH */
+	bool secret;        /* what is read is wiped when it is freed */
 };
 
 /*
