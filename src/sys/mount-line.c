@@ -13,6 +13,7 @@ bool mount_line_parse(struct text line, struct mount_line *ret)
 			return false;
 	if (num_parse(field[0], UINT64_MAX, &ret->id) != NUM_OK)
 		return false;
+	ret->device = field[2];
 	ret->root = field[3];
 	ret->target = field[4];
 	ret->options = field[5];

@@ -10,6 +10,7 @@
 /* Views into the line; root and target with the kernel's octal escapes as they are. */
 struct mount_line {
 	uint64_t id;
+	struct text device;  /* field 3: MAJOR:MINOR of the filesystem */
 	struct text root;    /* field 4: what of the filesystem is mounted */
 	struct text target;  /* field 5 */
 	struct text options; /* field 6: of the mount */

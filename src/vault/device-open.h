@@ -20,7 +20,7 @@ void device_found_done(struct device_found *d);
 /*
  * Opens `source` (below /dev/) O_PATH beneath /dev, links inside /dev followed, and says what it
  * leads to, with its subsystem and whether the host uses it. -1: device_missing (nothing there),
- * device_not_a_node (it leads out of /dev), io.
+ * device_outside_dev (it leads out of /dev), device_forbidden (to a name that is never given), io.
  */
 must_check int device_open_find(const char *source, struct device_found *ret, struct error *err);
 /*

@@ -27,11 +27,15 @@ struct local_repo_candidate {
 /* Could it be given at all, whatever the patterns? */
 bool local_repo_possible(struct text root, const struct local_repo_candidate *c);
 bool local_repo_matches(const struct strv *patterns, struct text name);
+struct local_repo_root {
+	struct text path;            /* resolved */
+	const struct strv *patterns; /* the grant's `repos` */
+};
 /*
- * Names of those that are given, in byte order, into *ret (valid, empty). -1: local_repo_none,
- * local_repo_too_many.
+ * Names of those that are given, in byte order, into *ret (empty before). -1: local_repo_none,
+ * local_repo_too_many; *ret is not written.
  */
-must_check int local_repo_select(struct text root, const struct strv *patterns,
+must_check int local_repo_select(const struct local_repo_root *root,
 	const struct local_repo_candidate *c, size_t n, struct strv *ret, struct error *err);
 /* The value of CLOOP_LOCAL_REPOS; caller frees. */
 must_check char *local_repo_names(const struct strv *repos);

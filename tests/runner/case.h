@@ -52,6 +52,8 @@ extern const struct case_kind
 extern const struct case_kind case_argv_kinds[]; /* container: detect env argv mounts failures … */
 extern const struct case_kind
 	case_run_kinds[]; /* container: log redact classify reap lifecycle attach … */
-extern const struct case_kind case_guest_kinds[];   /* container: guest_* */
-extern const struct case_kind case_secrets_kinds[]; /* secrets: but seal kdf key_state */
-extern const struct case_kind case_seal_kinds[];    /* secrets: seal kdf key_state */
+extern const struct case_kind case_guest_kinds[]; /* container: guest_* */
+extern const struct case_kind
+	case_secrets_kinds[]; /* secrets: subject ttl constraints lease revoke … */
+extern const struct case_kind case_seal_kinds[];            /* secrets: seal kdf key_state */
+extern const struct case_kind case_secrets_payload_kinds[]; /* secrets: what kinds deliver */

@@ -35,7 +35,7 @@ static const struct case_kind *const container_tables[] = {
 	NULL};
 static const struct case_kind *const secrets_tables[] = {
 #ifdef HAVE_CASES_SECRETS
-	case_secrets_kinds,
+	case_secrets_kinds, case_secrets_payload_kinds,
 #endif
 #ifdef HAVE_CASES_SEAL
 	case_seal_kinds,

@@ -1,4 +1,4 @@
-/* The kinds of area secrets (disk-and-secrets.md §1) but seal, kdf and key_state. */
+/* The kinds of area secrets that judge (disk-and-secrets.md §12, §14, §15, §17, §18). */
 #include "runner/case.h"
 
 #include "base/mem.h"

@@ -1,89 +1,18 @@
 /* Granted network interfaces (container-driver.md §5.12). */
 #include "executor/container/validate.h"
 
-#include "base/num.h"
-#include "executor/container/address.h"
+#include "vault/grant-constraint.h"
+#include "vault/interface-payload.h"
 
-enum {
-	INTERFACES_MAX = 8,
-	NAME_BYTES_MAX = 64,
-	IFNAME_MAX = 15,
-	MTU_LEAST = 68,
-	MTU_LARGEST = 65536,
-};
-
-static bool name_valid(struct text t)
-{
-	return t.len >= 1 && t.len <= NAME_BYTES_MAX && ascii_alnum(t.p[0]) &&
-	       text_all_word(t, "._-");
-}
-
-/* A name that the kernel takes and that is one word everywhere. */
-static bool ifname_valid(struct text t)
-{
-	if (t.len < 1 || t.len > IFNAME_MAX || t.p[0] == '-' || text_is(t, ".") || text_is(t, ".."))
-		return false;
-	for (size_t i = 0; i < t.len; i++)
-		if (t.p[i] < 0x21 || t.p[i] > 0x7e || strchr("/:=,%", t.p[i]))
-			return false;
-	return true;
-}
-
-/* `podman` and digits. */
-static bool podman_bridge(struct text t)
-{
-	if (!text_starts(t, "podman") || t.len == strlen("podman"))
-		return false;
-	for (size_t i = strlen("podman"); i < t.len; i++)
-		if (!ascii_digit(t.p[i]))
-			return false;
-	return true;
-}
-
-static bool source_forbidden(struct text t)
-{
-	return text_is(t, "lo") || text_is(t, "docker0") || text_is(t, "cni-podman0") ||
-	       podman_bridge(t) || text_starts(t, "br-") || text_starts(t, "virbr");
-}
-
-/* ADDRESS/BITS of one host in its network. */
-static bool parse_cidr(struct text t, struct address *ret, unsigned *ret_bits)
-{
-	struct text bits_text = t, literal = {"", 0};
-	uint64_t bits;
-
-	text_split(&bits_text, '/', &literal);
-	if (!bits_text.p || !address_parse(literal, ret) ||
-		num_parse(bits_text, address_bits(ret), &bits) != NUM_OK || bits == 0)
-		return false;
-	*ret_bits = (unsigned)bits;
-	return true;
-}
-
-static bool host_address(const struct address *a, unsigned bits)
-{
-	if (address_unspecified(a) || address_multicast(a) || address_loopback(a))
-		return false;
-	if (address_bits(a) - bits < 2)
-		return true;
-	return !address_host_part_is(a, bits, false) &&
-	       (a->family != AF_INET || !address_host_part_is(a, bits, true));
-}
+enum { INTERFACES_MAX = 8, MTU_LEAST = 68, MTU_LARGEST = 65536 };
 
 static int check_addresses(const struct request_interface *i, struct error *err)
 {
-	struct address address = {0}, gateway;
-	unsigned bits = 0;
-
-	if (i->address.len &&
-		(!parse_cidr(i->address, &address, &bits) || !host_address(&address, bits)))
+	if (i->address.len && !interface_payload_address(i->address))
 		return error_set(err, ERROR_INTERFACE_ADDRESS_INVALID,
 			"interface %s: address %s is not ADDRESS/BITS of one host", quoted(i->name),
 			quoted(i->address));
-	if (i->gateway.len &&
-		(!i->address.len || !address_parse(i->gateway, &gateway) ||
-			!address_same_network(&address, &gateway, bits) ||
-			address_same_network(&address, &gateway, address_bits(&address))))
+	if (i->gateway.len && !interface_payload_gateway(i->address, i->gateway))
 		return error_set(err, ERROR_INTERFACE_GATEWAY_INVALID,
 			"interface %s: gateway %s is not another host of its network",
 			quoted(i->name), quoted(i->gateway));
@@ -99,20 +28,21 @@ static int check_names(const struct request_interface *i, struct error *err)
 {
 	struct text target = target_of(i);
 
-	if (!name_valid(i->name))
+	if (!grant_constraints_item_name(i->name))
 		return error_set(err, ERROR_INTERFACE_NAME_INVALID,
 			"%s is not the name of an interface grant", quoted(i->name));
-	if (!ifname_valid(i->source))
+	if (!interface_payload_ifname(i->source))
 		return error_set(err, ERROR_INTERFACE_SOURCE_INVALID,
 			"interface %s: source %s is not an interface name", quoted(i->name),
 			quoted(i->source));
-	if (!ifname_valid(target))
+	if (!interface_payload_ifname(target))
 		return error_set(err, ERROR_INTERFACE_TARGET_INVALID,
 			"interface %s: target %s is not an interface name", quoted(i->name),
 			quoted(target));
-	if (source_forbidden(i->source) || text_is(target, "lo"))
+	bool source = interface_payload_forbidden(i->source);
+	if (source || text_is(target, "lo"))
 		return error_set(err, ERROR_INTERFACE_FORBIDDEN, "interface %s: %s is never given",
-			quoted(i->name), quoted(source_forbidden(i->source) ? i->source : target));
+			quoted(i->name), quoted(source ? i->source : target));
 	return 0;
 }
 
