@@ -88,9 +88,9 @@ static bool on_frame(void *data, const struct log_frame *frame)
 		return true;
 	s->out.reader = s->follow.reader;
 	if (frame->stream == LOG_STDOUT || frame->stream == LOG_COMBINED)
-		pass_on_write(&s->out, 1, frame->data);
+		pass_on_frame(&s->out, 1, frame->data);
 	else if (frame->stream == LOG_STDERR)
-		pass_on_write(&s->out, 2, frame->data);
+		pass_on_frame(&s->out, 2, frame->data);
 	else if (frame->stream == LOG_GAP)
 		tell_gap(s, frame);
 	else if (frame->stream == LOG_NOTE) {

@@ -32,6 +32,8 @@ extern const struct verb cmd_sandbox_check;
 extern const struct verb cmd_sandbox_explain;
 extern const struct verb cmd_sandbox_init;
 extern const struct verb cmd_sandbox_schema;
+extern const struct verb cmd_secret_grant;
+extern const struct verb cmd_secret_grants;
 extern const struct verb cmd_status;
 extern const struct verb cmd_stop;
 extern const struct verb cmd_version;

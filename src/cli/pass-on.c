@@ -14,7 +14,9 @@
 #include "executor/runlog/log-reader.h"
 
 /* Events of the log that come closer together than this are looked at together. */
-enum { LOG_PAUSE_MS = 5, PIPE_SIZE = 256 << 10 };
+enum { LOG_PAUSE_MS = 5, PIPE_SIZE = 1 << 20 };
+/* Less than this is copied: a pipe has a slot for each page, however little is in it. */
+enum { SPLICE_MIN = 16 << 10 };
 
 void pass_on_done(struct pass_on *p)
 {
@@ -39,6 +41,7 @@ static struct pass_on_target look_at(int fd)
 	if (own > 0 && S_ISFIFO(st.st_mode)) {
 		fcntl(own, F_SETPIPE_SZ, PIPE_SIZE); /* may be refused: slower */
 		to.most = SIZE_MAX;
+		to.pipe = true;
 	}
 	return to;
 }
@@ -80,23 +83,59 @@ static void give_up(struct pass_on *p, int fd, int errnum)
 			strerror(errnum));
 }
 
-void pass_on_write(struct pass_on *p, int fd, struct text bytes)
+static struct pass_on_target *target_of(struct pass_on *p, int fd)
 {
 	struct pass_on_target *to = &p->to[fd];
 
 	if (!to->known)
 		*to = look_at(fd);
+	return to;
+}
+
+/* After a write of n bytes, or one that failed: how many of them count. */
+static size_t written(struct pass_on *p, int fd, ssize_t n)
+{
+	if (n >= 0)
+		return (size_t)n;
+	if (errno == EAGAIN)
+		wait_ready(p, p->to[fd].own > 0 ? p->to[fd].own : fd);
+	else if (errno != EINTR)
+		give_up(p, fd, errno);
+	return 0;
+}
+
+void pass_on_write(struct pass_on *p, int fd, struct text bytes)
+{
+	struct pass_on_target *to = target_of(p, fd);
 	int own = to->own > 0 ? to->own : fd;
+
 	look_after_signals(p);
 	while (bytes.len > 0 && !p->gone[fd]) {
 		if (to->most == PIPE_BUF)
 			wait_ready(p, own);
-		ssize_t n = write(own, bytes.p, bytes.len < to->most ? bytes.len : to->most);
-		if (n < 0 && errno != EINTR && errno != EAGAIN)
-			give_up(p, fd, errno);
-		else if (n < 0 && errno == EAGAIN)
-			wait_ready(p, own);
-		if (n > 0)
-			bytes = (struct text){bytes.p + n, bytes.len - (size_t)n};
+		size_t n = written(
+			p, fd, write(own, bytes.p, bytes.len < to->most ? bytes.len : to->most));
+		bytes = (struct text){bytes.p + n, bytes.len - n};
 	}
+}
+
+void pass_on_frame(struct pass_on *p, int fd, struct text payload)
+{
+	struct pass_on_target *to = target_of(p, fd);
+	uint64_t offset = 0;
+	int file = p->reader ? log_reader_file(p->reader, &offset) : -1;
+	loff_t at = (loff_t)offset;
+
+	look_after_signals(p);
+	while (to->pipe && file >= 0 && payload.len >= SPLICE_MIN && !p->gone[fd]) {
+		ssize_t n = splice(
+			file, &at, to->own, NULL, payload.len, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+		if (n == 0 || (n < 0 && errno == EINVAL)) {
+			to->pipe = false;
+			break;
+		}
+		size_t passed = written(p, fd, n);
+		payload = (struct text){payload.p + passed, payload.len - passed};
+	}
+	pass_on_write(p, fd, payload);
 }

@@ -22,8 +22,14 @@ struct pass_on {
 		bool known;
 		size_t most; /* bytes of one write that do not block */
 		int own;     /* unblocked_open(); 0 = none */
+		bool pipe;   /* own is a pipe that takes pages of a file as they are */
 	} to[3];
 };
 void pass_on_done(struct pass_on *p);
 /* fd: 1 or 2. A closed pipe is silent; any other failure is told on stderr, once. */
 void pass_on_write(struct pass_on *p, int fd, struct text bytes);
+/*
+ * The same for the payload of the frame that p->reader has just given: a pipe gets the pages of the
+ * log's file, uncopied.
+ */
+void pass_on_frame(struct pass_on *p, int fd, struct text payload);

@@ -27,6 +27,8 @@ const struct verb *const verbs[] = {
 	&cmd_project_show,
 	&cmd_project_set,
 	&cmd_project_forget,
+	&cmd_secret_grant,
+	&cmd_secret_grants,
 	&cmd_audit_list,
 	&cmd_audit_verify,
 	&cmd_audit_export,
@@ -50,6 +52,7 @@ static const struct group {
 	{"image", "image references and the operator's policy"},
 	{"executor", "where runs can happen"},
 	{"project", "what is set for a project, outside its repository"},
+	{"secret", "secrets, and who may have them"},
 	{"audit", "the hash-chained trail of what was refused and granted"},
 	{"config", "the operator's configuration"},
 };

@@ -11,6 +11,11 @@
 #include "sys/log.h"
 
 enum { LOOK_EVERY_MS = 500, RUNS_MAX = 100000, ADOPTIONS_MAX = 10, AGAIN_MS = 50 };
+/*
+ * After this much output at once the next look is a little later: to be woken for every frame of a
+ * flood costs more than reading it.
+ */
+enum { FLOOD_BYTES = 256 << 10, FLOOD_PAUSE_MS = 2 };
 
 static bool is_final(const struct rundir *run)
 {
@@ -94,18 +99,23 @@ static int look_after(struct follow *f, unsigned *adoptions, struct error *err)
 /* Waits for more output, a signal, or the end of the supervisor. 1: the run is over. */
 static int wait_for_more(struct follow *f, int log_fd, unsigned *adoptions, struct error *err)
 {
+	bool flood = f->drained >= FLOOD_BYTES;
 	struct pollfd p[] = {
-		{.fd = log_fd, .events = POLLIN},
+		{.fd = flood ? -1 : log_fd, .events = POLLIN},
 		{.fd = f->supervisor, .events = POLLIN},
 		{.fd = f->signals, .events = POLLIN},
 	};
 
-	int n = poll(p, ARRAY_SIZE(p), f->supervisor >= 0 ? -1 : LOOK_EVERY_MS);
+	f->drained = 0;
+	int n = poll(p, ARRAY_SIZE(p),
+		flood                ? FLOOD_PAUSE_MS
+		: f->supervisor >= 0 ? -1
+				     : LOOK_EVERY_MS);
 	if (n < 0 && errno != EINTR)
 		return error_set_errno(err, ERROR_IO, errno, "waiting for output");
 	if (n > 0 && p[2].revents)
 		f->on_signal(f->data);
-	if (n == 0 || (n > 0 && p[1].revents))
+	if ((n == 0 && !flood) || (n > 0 && p[1].revents))
 		return look_after(f, adoptions, err);
 	return 0;
 }
@@ -119,6 +129,7 @@ static int drain(struct follow *f, struct log_reader *reader, struct error *err)
 		switch (log_reader_next(reader, &frame, err)) {
 		case LOG_READ_FRAME:
 			f->since_seq = frame.seq;
+			f->drained += frame.data.len;
 			f->reader = reader;
 			if (!f->on_frame(f->data, &frame))
 				return 1;

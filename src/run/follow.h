@@ -22,6 +22,7 @@ struct follow {
 	void (*on_signal)(void *data);
 	void *data;
 	struct log_reader *reader; /* set by follow_run() while it calls on_frame */
+	size_t drained;            /* bytes since it last waited; its own */
 };
 
 /*

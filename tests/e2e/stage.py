@@ -20,7 +20,6 @@ class Stage:
         self.dir = directory
         self.home = directory / "home"
         self.config_file = directory / "config.yaml"
-        self.leases_before = {e.name for e in pathlib.Path("/dev/shm").glob("cloop-lease-*")}
         self.started = []
         self.counter = 0
         self.counting = threading.Lock()

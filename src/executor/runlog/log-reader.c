@@ -40,6 +40,7 @@ struct log_reader {
 	size_t unlooked;     /* bytes read since the last look ahead */
 	int marked;          /* own descriptor of the marked segment; -1 = none is */
 	uint64_t marked_seq; /* its first number */
+	uint64_t given_at;   /* offset of the payload just given; 0 = of no file */
 	bool gap_due;        /* `gap` is to be given before anything else */
 	struct log_frame gap;
 	char gap_bytes[LOG_GAP_SIZE];
@@ -102,6 +103,12 @@ void log_reader_free(struct log_reader *r)
 	if (r->dir >= 0)
 		close(r->dir);
 	free(r);
+}
+
+int log_reader_file(const struct log_reader *r, uint64_t *ret_offset)
+{
+	*ret_offset = r->given_at;
+	return r->given_at > 0 ? r->at.fd : -1;
 }
 
 int log_reader_fd(const struct log_reader *r)
@@ -261,6 +268,7 @@ static int step(struct log_reader *r, struct log_frame *frame, struct error *err
 	for (;;) {
 		if (r->gap_due) {
 			r->gap_due = false;
+			r->given_at = 0;
 			*frame = r->gap;
 			return 0;
 		}
@@ -277,6 +285,7 @@ static int step(struct log_reader *r, struct log_frame *frame, struct error *err
 		if (found != LOG_FOUND)
 			continue;
 		r->ended = frame->stream == LOG_END;
+		r->given_at = r->at.offset - frame->data.len;
 		if (frame->seq > r->since)
 			return 0;
 		if (r->ended)

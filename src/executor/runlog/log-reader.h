@@ -43,6 +43,12 @@ DEFINE_AUTO_PTR(log_reader)
 must_check enum log_read log_reader_next(
 	struct log_reader *r, struct log_frame *ret, struct error *err);
 /*
+ * The file that holds the payload of the frame just given, and where it begins: -1, it is none of a
+ * file (a gap that the reader made). The reader's own, valid until the next call; bytes that were
+ * given never change.
+ */
+int log_reader_file(const struct log_reader *r, uint64_t *ret_offset);
+/*
  * For a caller that cannot take the next frame just now and is told by log_reader_fd() that the log
  * goes on: opens what the writer may delete before it is read. False: no more is kept.
  */
