@@ -107,6 +107,14 @@ int store_kek_set_state(
 	return query_run(&q, err);
 }
 
+int store_kek_retire_unused(struct store *s, struct error *err)
+{
+	return query_exec(s,
+		"UPDATE kek SET state = 'retired' "
+		"WHERE state = 'active' AND id NOT IN (SELECT kek FROM secret)",
+		err);
+}
+
 int store_kek_delete_unused(struct store *s, struct error *err)
 {
 	return query_exec(s,

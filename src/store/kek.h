@@ -47,5 +47,7 @@ must_check int store_kek_list(
 must_check int store_kek_insert(struct store *s, const struct store_kek *kek, struct error *err);
 must_check int store_kek_set_state(
 	struct store *s, const char *id, enum store_kek_state state, struct error *err);
-/* Retired rows that no secret refers to. */
+/* Active rows that no secret refers to become retired. */
+must_check int store_kek_retire_unused(struct store *s, struct error *err);
+/* Removes retired rows that no secret refers to. */
 must_check int store_kek_delete_unused(struct store *s, struct error *err);

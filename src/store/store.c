@@ -339,6 +339,18 @@ static int open_store(const char *home, bool make, struct store **ret, struct er
 	return 0;
 }
 
+int store_erase(struct store *s, struct error *err)
+{
+	return query_exec(s, "PRAGMA secure_delete = ON", err);
+}
+
+void store_fold_log(struct store *s)
+{
+	sqlite3_busy_timeout(s->db, 0);
+	sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	sqlite3_busy_timeout(s->db, BUSY_TIMEOUT_MS);
+}
+
 int store_open(const char *home, struct store **ret, struct error *err)
 {
 	int r = open_store(home, true, ret, err);

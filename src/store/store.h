@@ -26,6 +26,14 @@ must_check int store_open_existing(const char *home, struct store **ret, struct 
 void store_free(struct store *s);
 DEFINE_AUTO_PTR(store)
 
+/*
+ * From here on this connection overwrites in the file what it deletes or replaces. For what must
+ * not be found again: store_fold_log() afterwards, since the log still holds it.
+ */
+must_check int store_erase(struct store *s, struct error *err);
+/* Writes the log into the file and empties it, as far as nobody else is reading. Never waits. */
+void store_fold_log(struct store *s);
+
 struct sqlite3 *store_db(struct store *s);
 const char *store_path(const struct store *s);
 

@@ -189,8 +189,10 @@ static int derive_new(struct kek *k, struct locked *ret, struct error *err)
 	static const struct kdf_limits limits = {KDF_OPSLIMIT, KDF_MEMLIMIT};
 	struct text passphrase = passphrase_text();
 
-	if (passphrase.len == 0)
-		return error_set(err, ERROR_SECRET_KEY_MISSING, "CLOOP_SECRET_KEY is not set");
+	if (passphrase.len == 0) {
+		error_set(err, ERROR_SECRET_KEY_MISSING, "CLOOP_SECRET_KEY is not set");
+		return error_set_remedy(err, "set CLOOP_SECRET_KEY to the new passphrase");
+	}
 	if (passphrase.len < KDF_PASSPHRASE_MIN)
 		return error_set(err, ERROR_SECRET_KEY_WEAK,
 			"CLOOP_SECRET_KEY is shorter than %d bytes", KDF_PASSPHRASE_MIN);

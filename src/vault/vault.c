@@ -104,12 +104,13 @@ static void seal(const struct kek *k, const struct store_secret *row, struct tex
 	seal_close(&dek, NULL, seal_bytes(&aad), payload, &ret->payload);
 }
 
-static int add_audit(struct store *s, const struct store_secret *row, struct error *err)
+static int add_audit(struct store *s, const char *action, const struct store_secret *row,
+	const char *actor, struct error *err)
 {
 	auto_json *payload = json_pack("{s:o, s:o, s:o, s:o}", "id", json_from_string(row->id),
 		"name", json_from_string(row->name), "kind", json_from_string(row->kind), "owner",
 		json_from_string(row->owner));
-	struct store_audit_event event = {"secret.mint", "secret", row->created_by, payload};
+	struct store_audit_event event = {action, "secret", actor, payload};
 
 	return store_audit_add(s, &event, err);
 }
@@ -129,7 +130,7 @@ static int insert(struct store *s, const struct kek *k, const struct store_secre
 	if (r > 0)
 		return error_set(err, ERROR_SECRET_EXISTS, "there is a secret %s already",
 			quoted_string(row->name));
-	if (r < 0 || add_audit(s, row, err) < 0)
+	if (r < 0 || add_audit(s, "secret.mint", row, row->created_by, err) < 0)
 		return -1;
 	return query_commit(&t, err);
 }
@@ -156,4 +157,30 @@ int vault_mint(struct store *s, const char *home, const struct store_secret *row
 	if (r == 0)
 		memcpy(ret_id, id, sizeof(id));
 	return r;
+}
+
+static int delete_row(struct store *s, const char *name, const char *actor, struct error *err)
+{
+	AUTO(query_transaction) t = QUERY_TRANSACTION_INIT;
+	AUTO(store_secret) row = STORE_SECRET_INIT;
+
+	if (query_begin(s, &t, err) < 0)
+		return -1;
+	int r = store_secret_find(s, name, &row, err);
+	if (r == 0)
+		r = store_secret_delete(s, row.id, err);
+	if (r > 0)
+		return error_set(
+			err, ERROR_SECRET_NOT_FOUND, "there is no secret %s", quoted_string(name));
+	if (r < 0 || add_audit(s, "secret.delete", &row, actor, err) < 0)
+		return -1;
+	return query_commit(&t, err);
+}
+
+int vault_delete(struct store *s, const char *name, const char *actor, struct error *err)
+{
+	if (store_erase(s, err) < 0 || delete_row(s, name, actor, err) < 0)
+		return -1;
+	store_fold_log(s);
+	return 0;
 }

@@ -46,3 +46,10 @@ must_check int vault_read(struct vault *v, const char *secret_id, enum secret_ki
 enum { VAULT_SECRET_ID_SIZE = 29 };
 must_check int vault_mint(struct store *s, const char *home, const struct store_secret *row,
 	struct text payload, char ret_id[VAULT_SECRET_ID_SIZE], struct error *err);
+
+/*
+ * Deletes a secret by name, with its audit row secret.delete; what was sealed is overwritten in the
+ * file. Needs no key. secret_not_found.
+ */
+must_check int vault_delete(
+	struct store *s, const char *name, const char *actor, struct error *err);

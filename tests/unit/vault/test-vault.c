@@ -1,81 +1,10 @@
 /* Secrets in a real database (disk-and-secrets.md §13, §21.10). */
-#include "unit/sys/unit-dir.h"
+#include "unit/vault/unit-vault.h"
 
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "base/mem.h"
-#include "store/query.h"
-#include "store/secret.h"
 #include "sys/env.h"
-#include "vault/passphrase.h"
-#include "vault/vault.h"
-
-#define CANARY "canary-2f9d7c51-value"
-#define LONG "a passphrase of enough bytes"
-
-static struct store *open_store(void)
-{
-	auto_error struct error err = ERROR_INIT;
-	struct store *s = NULL;
-
-	assert_done(store_open(path, &s, &err), &err);
-	return s;
-}
-
-static void execute(const char *sql)
-{
-	auto_error struct error err = ERROR_INIT;
-	AUTO_PTR(store) s = open_store();
-
-	assert_done(query_exec(s, sql, &err), &err);
-}
-
-static int mint(const char *name, const char *kind, char *ret_id, struct error *err)
-{
-	AUTO_PTR(store) s = open_store();
-	char secret_name[32], secret_kind[32], by[] = "tester";
-	struct store_secret row = {.name = secret_name, .kind = secret_kind, .created_by = by};
-
-	snprintf(secret_name, sizeof(secret_name), "%s", name);
-	snprintf(secret_kind, sizeof(secret_kind), "%s", kind);
-	return vault_mint(s, path, &row, TEXT(CANARY), ret_id, err);
-}
-
-/* The code of the error, or "ok" when the payload came out. */
-static const char *read_back(const char *id, enum secret_kind want)
-{
-	auto_error struct error err = ERROR_INIT;
-	AUTO_PTR(store) s = open_store();
-	AUTO_PTR(vault) v = NULL;
-	AUTO(locked) payload = LOCKED_INIT;
-	enum secret_kind kind;
-
-	int r = vault_open(s, path, &v, &err);
-	if (r > 0)
-		return "empty";
-	if (r < 0 || vault_read(v, id, &kind, &payload, &err) < 0) {
-		assert_null(payload.p);
-		assert_null(strstr(err.message, CANARY));
-		return error_code_text(err.code);
-	}
-	assert_true(text_is(locked_text(&payload), CANARY));
-	assert_int_equal(kind, want);
-	return "ok";
-}
-
-static void set_passphrase(const char *value)
-{
-	if (value)
-		assert_int_equal(setenv("CLOOP_SECRET_KEY", value, 1), 0);
-	passphrase_take();
-}
-
-static int setup(void **state)
-{
-	set_passphrase(NULL);
-	return dir_setup(state);
-}
 
 static void test_key_file(void **state)
 {
@@ -262,18 +191,10 @@ static void test_side_by_side(void **state)
 		assert_true(wait(&status) > 0);
 		assert_int_equal(status, 0);
 	}
-	AUTO_PTR(store) s = open_store();
-	AUTO(query) q = QUERY_INIT;
-	auto_error struct error err = ERROR_INIT;
-	assert_done(query_prepare(s,
-			    "SELECT (SELECT count(*) FROM kek), (SELECT count(*) FROM secret), "
-			    "(SELECT count(*) FROM audit WHERE action = 'secret.mint')",
-			    &q, &err),
-		&err);
-	assert_int_equal(query_step(&q, &err), 1);
-	assert_int_equal(query_int(&q, 0), 1);
-	assert_int_equal(query_int(&q, 1), PROCESSES);
-	assert_int_equal(query_int(&q, 2), PROCESSES);
+	assert_int_equal(number("SELECT count(*) FROM kek"), 1);
+	assert_int_equal(number("SELECT count(*) FROM secret"), PROCESSES);
+	assert_int_equal(
+		number("SELECT count(*) FROM audit WHERE action = 'secret.mint'"), PROCESSES);
 }
 
 static void assert_without(const char *name, const char *words)
@@ -301,19 +222,49 @@ static void test_nothing_in_the_clear(void **state)
 	assert_without("state.db", CANARY);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, dir_teardown)
+/* What is deleted is not found again, not even sealed. */
+static void test_delete(void **state)
+{
+	(void)state;
+	auto_error struct error err = ERROR_INIT;
+	AUTO_PTR(store) s = open_store();
+	AUTO(store_secret_sealed) sealed = STORE_SECRET_SEALED_INIT;
+	AUTO(str) content = STR_INIT(16 << 20);
+	auto_free char *file = mem_printf("%s/state.db", path);
+	auto_free char *log = mem_printf("%s/state.db-wal", path);
+	char id[VAULT_SECRET_ID_SIZE], other[VAULT_SECRET_ID_SIZE];
+
+	assert_done(mint("a", "env", id, &err), &err);
+	assert_done(mint("b", "env", other, &err), &err);
+	assert_done(store_secret_find_sealed(s, id, &sealed, &err), &err);
+	assert_int_equal(vault_delete(s, "c", "tester", &err), -1);
+	assert_true(error_is(&err, ERROR_SECRET_NOT_FOUND));
+	assert_done(vault_delete(s, "a", "tester", &err), &err);
+	assert_string_equal(read_back(id, SECRET_ENV), "secret_not_found");
+	assert_string_equal(read_back(other, SECRET_ENV), "ok");
+	assert_int_equal(number("SELECT count(*) FROM audit WHERE action = 'secret.delete' AND "
+				"json_extract(payload, '$.name') = 'a' AND actor = 'tester'"),
+		1);
+	for (const char *const *name = (const char *const[]){file, log, NULL}; *name; name++) {
+		assert_done(file_read(*name, content.max, &content, &err), &err);
+		assert_null(memmem(content.data, content.len, sealed.dek.data, sealed.dek.len));
+		assert_null(
+			memmem(content.data, content.len, sealed.payload.data, sealed.payload.len));
+	}
+}
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(test_key_file),
-		TEST(test_key_file_refused),
-		TEST(test_passphrase),
-		TEST(test_rows_swapped),
-		TEST(test_states_of_keys),
-		TEST(test_limits_of_rows),
-		TEST(test_side_by_side),
-		TEST(test_nothing_in_the_clear),
+		IN_VAULT(test_key_file),
+		IN_VAULT(test_key_file_refused),
+		IN_VAULT(test_passphrase),
+		IN_VAULT(test_rows_swapped),
+		IN_VAULT(test_states_of_keys),
+		IN_VAULT(test_limits_of_rows),
+		IN_VAULT(test_side_by_side),
+		IN_VAULT(test_nothing_in_the_clear),
+		IN_VAULT(test_delete),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
