@@ -7,6 +7,7 @@
 #include "executor/container/driver/shim.h"
 #include "executor/rundir/control.h"
 #include "executor/rundir/record.h"
+#include "executor/rundir/stage-wipe.h"
 #include "sys/clock.h"
 #include "sys/log.h"
 
@@ -36,7 +37,7 @@ static int remove_stillborn(const struct home *home, const struct rundir *run, s
 		run->handle);
 }
 
-int follow_adopt(const struct home *home, const struct rundir *run, int *ret_fd, struct error *err)
+static int adopt(const struct home *home, const struct rundir *run, int *ret_fd, struct error *err)
 {
 	struct child child = CHILD_INIT;
 
@@ -60,18 +61,25 @@ int follow_adopt(const struct home *home, const struct rundir *run, int *ret_fd,
 	return 1;
 }
 
+int follow_adopt(const struct home *home, const struct rundir *run, int *ret_fd, struct error *err)
+{
+	stage_sweep(home);
+	return adopt(home, run, ret_fd, err);
+}
+
 void follow_adopt_all(const struct home *home)
 {
 	auto_error struct error err = ERROR_INIT;
 	AUTO(strv) handles = STRV_INIT(RUNS_MAX);
 
+	stage_sweep(home);
 	if (rundir_list(home, &handles, &err) < 0)
 		return;
 	strv_foreach (handle, &handles) {
 		auto_error struct error one = ERROR_INIT;
 		AUTO(rundir) run = RUNDIR_INIT;
 		if (rundir_open(home, *handle, &run, &one) == 0 &&
-			follow_adopt(home, &run, NULL, &one) < 0 &&
+			adopt(home, &run, NULL, &one) < 0 &&
 			!error_is(&one, ERROR_HANDLE_NOT_FOUND))
 			log_warning("run %s: %s", *handle, one.message);
 	}

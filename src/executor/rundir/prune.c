@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "executor/rundir/record.h"
+#include "executor/rundir/stage-record.h"
 #include "sys/file.h"
 #include "sys/log.h"
 
@@ -100,7 +101,7 @@ static bool finished(const struct home *h, const char *handle)
 		return false;
 	auto_json *record = rundir_read(&run, RECORD_FILE, &err);
 	return record && record_final(record) && !rundir_has_leftovers(&run) &&
-	       rundir_supervised(&run, &err) == 0;
+	       !stage_record_exists(h, handle) && rundir_supervised(&run, &err) == 0;
 }
 
 /* The finished ones of these handles. */

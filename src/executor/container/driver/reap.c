@@ -8,6 +8,7 @@
 #include "executor/container/driver/shim.h"
 #include "executor/container/inspect.h"
 #include "executor/rundir/record.h"
+#include "executor/rundir/stage-wipe.h"
 #include "sys/clock.h"
 #include "sys/log.h"
 #include "trust/reap.h"
@@ -253,6 +254,7 @@ int container_driver_reap(
 		error_move(err, &last);
 		result = -1;
 	}
+	stage_sweep(&r.home);
 	strv_sort(ret_names);
 	strv_done(&r.env);
 	home_done(&r.home);
