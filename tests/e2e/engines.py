@@ -16,7 +16,8 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / os.environ.get("BUILD", "build")
-PROGRAMS = ("src/cli/cloop", "src/shim/cloop-shim", "src/guest/cloop-guest")
+PROGRAMS = ("src/cli/cloop", "src/shim/cloop-shim", "src/guest/cloop-guest",
+            "tests/staging/start-material")
 IMAGE = "localhost/cloop-e2e:1"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 USER = "cloop-e2e"

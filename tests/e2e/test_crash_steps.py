@@ -23,8 +23,8 @@ GATED = ("start:7-secrets", "start:8-network", "start:9-files", "start:10-source
          "verify:environment", "verify:confinement", "start:14-interfaces", "start:15-record")
 BETWEEN = "start:15-go"  # `released` is on record, `go` was not sent
 RELEASED = ("start:15-gone", "start:16-started", "start:17-answer", "start:17-answered",
-            "finish:begin", "finish:drained", "finish:record", "finish:end", "finish:ended",
-            "finish:remove", "finish:removed", "finish:files", "finish:done")
+            "finish:begin", "finish:drained", "finish:stage", "finish:record", "finish:end",
+            "finish:ended", "finish:remove", "finish:removed", "finish:files", "finish:done")
 ADOPTION = ("adopt:lock", "adopt:ask", "adopt:asked", "adopt:go-on", "adopt:listen",
             "finish:begin", "finish:record", "finish:end", "finish:removed", "finish:files")
 

@@ -12,6 +12,7 @@ static const char *const kind_names[] = {
 	[PLAN_MOUNT_CTL] = "ctl",
 	[PLAN_MOUNT_HOSTS] = "hosts",
 	[PLAN_MOUNT_RESOLV] = "resolv",
+	[PLAN_MOUNT_STAGE] = "stage",
 };
 static_assert(ARRAY_SIZE(kind_names) == PLAN_MOUNT_KIND_COUNT, "a name for every kind of mount");
 
@@ -59,6 +60,7 @@ void plan_done(struct plan *p)
 		free(p->mounts[i].target);
 	}
 	runtime_done(&p->runtime);
+	plan_lease_done(&p->lease);
 	*p = PLAN_INIT;
 }
 
@@ -135,6 +137,7 @@ json_t *plan_to_json(const struct plan *p)
 			"memory_mb", (json_int_t)p->asked.memory_mb, "pids",
 			(json_int_t)p->asked.pids));
 	json_object_set_new(j, "mounts", mounts_to_json(p));
+	json_object_set_new(j, "lease", plan_lease_to_json(&p->lease));
 	return j;
 }
 
@@ -185,6 +188,8 @@ int plan_from_json(json_t *j, struct plan *ret, struct error *err)
 		return -1;
 	if (mounts_from_json(json_object_get(j, "mounts"), ret) < 0)
 		return missing(err, "mounts");
+	if (plan_lease_from_json(json_object_get(j, "lease"), &ret->lease) < 0)
+		return missing(err, "lease");
 	limits_from_json(json_object_get(j, "asked"), &ret->asked);
 	ret->uid = (uid_t)json_get_int(j, "uid", 0);
 	ret->gid = (gid_t)json_get_int(j, "gid", 0);

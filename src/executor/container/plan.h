@@ -11,6 +11,7 @@
 #include "base/strv.h"
 #include "executor/container/runtime.h"
 #include "executor/container/argv.h"
+#include "executor/container/plan-lease.h"
 
 enum { PLAN_MOUNTS_MAX = 64, PLAN_WORDS_MAX = 8192 };
 
@@ -22,6 +23,7 @@ enum plan_mount_kind {
 	PLAN_MOUNT_CTL,    /* RUN/ctl */
 	PLAN_MOUNT_HOSTS,  /* RUN/hosts */
 	PLAN_MOUNT_RESOLV, /* RUN/resolv.conf */
+	PLAN_MOUNT_STAGE,  /* the stage of the lease's files (§15.1) */
 	PLAN_MOUNT_KIND_COUNT
 };
 
@@ -47,6 +49,7 @@ struct plan {
 	char *hosts;              /* text of RUN/hosts */
 	struct strv absent; /* protected project paths that were absent at the start (§7.2) */
 	struct strv redact; /* names of variables whose values are masked in the output */
+	struct plan_lease lease;
 	int64_t start_timeout_ms, stop_grace_ms, timeout_ms, log_max_mb; /* timeout 0 = none */
 };
 #define PLAN_INIT \

@@ -30,6 +30,21 @@ static void fill(struct plan *p)
 	p->log_max_mb = 4096;
 }
 
+static void fill_lease(struct plan_lease *l)
+{
+	l->id = strdup("lease_1");
+	l->dir = strdup("/run/cloop/" ODD);
+	l->stage = strdup("/dev/shm/" ODD);
+	l->expires_at = INT64_MAX;
+	l->hard_end = 5;
+	assert_int_equal(plan_lease_add_file(l, ODD, 0400), 0);
+	assert_int_equal(plan_lease_add_file(l, "b", 0700), 0);
+	struct plan_binding *b = plan_lease_add_binding(l, "grant_1", "file");
+	strv_add(&b->files, ODD);
+	assert_non_null(plan_lease_add_binding(l, "grant_2", "env"));
+	strv_add(&l->bindings[1].env_keys, "KEY");
+}
+
 static void same_list(const struct strv *a, const struct strv *b)
 {
 	assert_int_equal(a->n, b->n);
@@ -48,10 +63,16 @@ static void test_plan_round_trip(void **state)
 	for (int kind = 0; kind < PLAN_MOUNT_KIND_COUNT; kind++)
 		assert_int_equal(
 			plan_add_mount(&p, (enum plan_mount_kind)kind, ODD, "/t" ODD, kind % 2), 0);
+	fill_lease(&p.lease);
 	auto_json *out = plan_to_json(&p);
 	auto_free char *text = json_write(out);
 	auto_json *in = json_read(text_of(text), 1 << 20, "plan", ERROR_IO, &err);
 	assert_done(plan_from_json(in, &q, &err), &err);
+	auto_json *again = plan_to_json(&q);
+	assert_true(json_equal(out, again));
+	assert_string_equal(q.lease.files[0].name, ODD);
+	assert_int_equal(q.lease.files[0].mode, 0400);
+	assert_string_equal(q.lease.bindings[1].env_keys.v[0], "KEY");
 	assert_string_equal(q.handle, ODD);
 	assert_string_equal(q.hosts, ODD);
 	assert_string_equal(q.runtime.endpoint, "unix:///" ODD);
@@ -99,6 +120,32 @@ static void test_missing_member(void **state)
 	}
 }
 
+/* A lease that is none, and members of one that do not fit together. */
+static void test_lease_is_strict(void **state)
+{
+	static const char *const bad[] = {"{}", "[]", "{\"id\":\"l\"}",
+		"{\"id\":\"l\",\"dir\":\"/d\",\"files\":[],\"bindings\":[]}",
+		"{\"id\":\"l\",\"files\":[{\"name\":\"a\",\"mode\":384}],\"bindings\":[]}",
+		"{\"id\":\"l\",\"dir\":\"/d\",\"stage\":\"/"
+		"s\",\"files\":[{\"name\":\"a\",\"mode\":512}],"
+		"\"bindings\":[]}",
+		"{\"id\":\"l\",\"files\":[],\"bindings\":[{\"grant\":\"g\",\"kind\":\"env\","
+		"\"files\":[]}]}"};
+	struct plan_lease none = {.id = NULL};
+
+	(void)state;
+	assert_int_equal(plan_lease_from_json(NULL, &none), 0);
+	assert_null(none.id);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		auto_error struct error err = ERROR_INIT;
+		AUTO(plan_lease) l = {.id = NULL};
+		auto_json *j = json_read(text_of(bad[i]), 4096, "lease", ERROR_IO, &err);
+		assert_non_null(j);
+		if (plan_lease_from_json(j, &l) == 0)
+			fail_msg("taken: %s", bad[i]);
+	}
+}
+
 static void test_launch_round_trip(void **state)
 {
 	auto_error struct error err = ERROR_INIT;
@@ -111,6 +158,8 @@ static void test_launch_round_trip(void **state)
 	strv_add(&l.expected, "B=");
 	strv_add(&l.expected, "C=" ODD);
 	l.env_file = strdup("X=" ODD);
+	l.file_sizes[l.n_files++] = 0;
+	l.file_sizes[l.n_files++] = 262144;
 	auto_json *out = launch_to_json(&l);
 	auto_free char *text = json_write(out);
 	auto_json *in = json_read(text_of(text), 1 << 20, "launch", ERROR_IO, &err);
@@ -118,6 +167,8 @@ static void test_launch_round_trip(void **state)
 	same_list(&l.run_env, &m.run_env);
 	same_list(&l.expected, &m.expected);
 	assert_string_equal(m.env_file, "X=" ODD);
+	assert_int_equal(m.n_files, 2);
+	assert_int_equal(m.file_sizes[1], 262144);
 	json_object_set_new(in, "env_file", json_null());
 	assert_done(launch_from_json(in, &none, &err), &err);
 	assert_null(none.env_file);
@@ -129,6 +180,7 @@ int main(void)
 		cmocka_unit_test(test_plan_round_trip),
 		cmocka_unit_test(test_mounts_are_bounded),
 		cmocka_unit_test(test_missing_member),
+		cmocka_unit_test(test_lease_is_strict),
 		cmocka_unit_test(test_launch_round_trip),
 	};
 

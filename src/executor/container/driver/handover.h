@@ -6,7 +6,7 @@
 
 #include "executor/rundir/rundir.h"
 
-enum { HANDOVER_FDS_MAX = 65 };
+enum { HANDOVER_FDS_MAX = 66 };
 
 /* Sends the start to the supervisor: by handover_send(). 0 or -1. */
 typedef int handover_send_fn(void *data, int socket, struct error *err);

@@ -7,11 +7,13 @@
 #include <sys/resource.h>
 #include <fcntl.h>
 
+#include "base/json-secret.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "executor/container/driver/driver.h"
 #include "executor/container/driver/guest-file.h"
 #include "executor/container/driver/handover.h"
+#include "executor/container/driver/lease-plan.h"
 #include "executor/container/driver/project.h"
 #include "executor/container/driver/run-image.h"
 #include "executor/container/hosts.h"
@@ -19,11 +21,14 @@
 #include "executor/container/plan.h"
 #include "executor/rundir/prune.h"
 #include "executor/rundir/record.h"
+#include "executor/rundir/stage-record.h"
+#include "executor/rundir/stage-wipe.h"
 #include "image/setup.h"
 #include "sys/clock.h"
 #include "sys/fault.h"
 #include "sys/file.h"
 #include "sys/lockfile.h"
+#include "vault/material.h"
 
 enum { SOURCES_MAX = 16, ENV_MAX = 64, MS = 1000 };
 
@@ -45,6 +50,7 @@ struct preparation {
 	int given[PLAN_MOUNTS_MAX]; /* the descriptors of the plan's given mounts, in its order */
 	size_t n_given;
 	char *guest, *user_home, *run_dir;
+	char *stage; /* where the lease's files will lie on the host; NULL = there are none */
 };
 
 static void preparation_done(struct preparation *p)
@@ -61,6 +67,7 @@ static void preparation_done(struct preparation *p)
 	free(p->guest);
 	free(p->user_home);
 	free(p->run_dir);
+	free(p->stage);
 }
 
 static int64_t hard_limit(int resource)
@@ -105,6 +112,7 @@ static int build_line(
 {
 	struct container_request request = *p->start->request;
 	struct request_host host;
+	struct request_mount stage;
 	AUTO(argv_line) line = ARGV_LINE_INIT;
 
 	look_at_host(p, &host);
@@ -119,6 +127,13 @@ static int build_line(
 	request.image_user = p->image.stored.has_user;
 	request.mounts = p->mounts;
 	request.n_mounts = p->n_sources;
+	if (p->stage) {
+		stage = (struct request_mount){.source = text_of(p->stage),
+			.target = text_of(p->start->material->dir),
+			.read_only = true};
+		request.secret_dirs = &stage;
+		request.n_secret_dirs = 1;
+	}
 	memcpy(request.project_files, p->project.files, sizeof(request.project_files));
 	if (argv_build(&p->driver->runtime, &p->driver->options, &request, &host, &line, err) < 0)
 		return -1;
@@ -152,6 +167,18 @@ static int judge_image(struct preparation *p, struct error *err)
 		p->start->request->image, &p->verdict, err);
 }
 
+static int prepare_lease(struct preparation *p, struct error *err)
+{
+	const struct material *m = p->start->material;
+
+	if (lease_plan_check(m, err) < 0)
+		return -1;
+	if (!lease_plan_has_files(m))
+		return 0;
+	p->stage = stage_record_choose(err);
+	return p->stage ? 0 : -1;
+}
+
 /* Step 1: nothing exists yet, and nothing is made. */
 static int prepare(struct preparation *p, const struct executor *e,
 	const struct executor_start *start, struct error *err)
@@ -169,7 +196,8 @@ static int prepare(struct preparation *p, const struct executor *e,
 		return -1;
 	p->guest = guest_file_path(p->home.path);
 	p->user_home = home_of_user();
-	if (project_open(dir, &d->runtime, &p->project, err) < 0 || open_sources(p, err) < 0)
+	if (project_open(dir, &d->runtime, &p->project, err) < 0 || open_sources(p, err) < 0 ||
+		prepare_lease(p, err) < 0)
 		return -1;
 	if (build_line(p, EXPLAINED_HANDLE, RUN_IMAGE_UNKNOWN, err) < 0)
 		return -1;
@@ -221,6 +249,8 @@ static int add_mount(struct preparation *p, struct plan *plan, const struct moun
 		return plan_add_mount(plan, PLAN_MOUNT_HOSTS, m->source, m->target, m->read_only);
 	if (strcmp(m->target, "/etc/resolv.conf") == 0)
 		return plan_add_mount(plan, PLAN_MOUNT_RESOLV, m->source, m->target, m->read_only);
+	if (p->stage && strcmp(m->source, p->stage) == 0)
+		return plan_add_mount(plan, PLAN_MOUNT_STAGE, m->source, m->target, m->read_only);
 	for (size_t i = 0; i < p->n_sources; i++)
 		if (text_is(p->mounts[i].target, m->target) && p->sources[i].relative)
 			return plan_add_mount(plan, PLAN_MOUNT_MAKE, p->sources[i].relative,
@@ -322,7 +352,7 @@ static int make_plan(struct preparation *p, const struct executor *e, const char
 	plan->stop_grace_ms = o->stop_grace_seconds * MS;
 	plan->timeout_ms = start->timeout_ms;
 	plan->log_max_mb = o->log_max_mb;
-	return 0;
+	return lease_plan_fill(start->material, p->stage, plan, err);
 }
 
 static json_t *first_record(struct preparation *p, const char *handle)
@@ -371,7 +401,8 @@ static int send_launch(void *data, int socket, struct error *err)
 {
 	struct preparation *p = data;
 	AUTO(launch) launch = LAUNCH_INIT;
-	int fds[PLAN_MOUNTS_MAX + 1];
+	int fds[HANDOVER_FDS_MAX];
+	size_t n = 1;
 
 	strv_add_all(&launch.run_env, &p->client_env);
 	environment_plan_add_client(&p->line.env, &launch.run_env);
@@ -380,15 +411,21 @@ static int send_launch(void *data, int socket, struct error *err)
 		strv_add(&launch.expected, "HOME=/tmp");
 	if (p->line.env.file.len > 0)
 		launch.env_file = mem_strdup(str_text(&p->line.env.file));
-	auto_json *object = launch_to_json(&launch);
+	auto_fd int contents =
+		p->stage ? lease_plan_contents(p->start->material, &launch, err) : -1;
+	if (p->stage && contents < 0)
+		return -1;
+	auto_json_secret *object = launch_to_json(&launch);
 	auto_free char *text = json_write(object);
 	auto_fd int memory = file_memfd("launch", text_of(text), err);
 	explicit_bzero(text, strlen(text));
 	if (memory < 0)
 		return -1;
 	fds[0] = memory;
-	memcpy(fds + 1, p->given, p->n_given * sizeof(*fds));
-	return handover_send(socket, fds, p->n_given + 1, err);
+	if (p->stage)
+		fds[n++] = contents;
+	memcpy(fds + n, p->given, p->n_given * sizeof(*fds));
+	return handover_send(socket, fds, n + p->n_given, err);
 }
 
 static int supervise(
@@ -429,7 +466,7 @@ static int decide(struct preparation *p, const struct executor *e, const struct 
 		write_first(p, run, err) < 0)
 		return -1;
 	fault_hit("start:5-record");
-	return 0;
+	return p->start->hold ? p->start->hold(p->start->hold_data, run->handle, err) : 0;
 }
 
 /* Steps 3-17 with a run directory. */
@@ -467,6 +504,7 @@ int container_driver_start(const struct executor *e, const struct executor_start
 	if (prepare(&p, e, start, err) < 0)
 		return -1;
 	fault_hit("start:2-disk");
+	stage_sweep(&p.home);
 	prune_runs(&p.home);
 	if (rundir_create(&p.home, &run, err) < 0)
 		return -1;

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "executor/container/decisions/lifecycle.h"
 #include "executor/container/inspect.h"
+#include "executor/container/supervise/mask.h"
 #include "executor/container/supervise/orphan.h"
 #include "executor/container/supervise/supervisor.h"
 #include "executor/container/supervise/verify.h"
@@ -67,7 +68,7 @@ static int restore_secrets(struct supervisor *s, const struct strv *env, struct 
 			return error_set(err, ERROR_ENGINE_FAILED,
 				"the engine does not tell the variable %s", quoted_string(*name));
 	}
-	return supervisor_add_secrets(s, env, err);
+	return mask_variables(s, env, err) < 0 ? -1 : lease_restore(s, err);
 }
 
 static int listen_for_init(struct supervisor *s, struct error *err)
@@ -177,12 +178,14 @@ static void carry_out(
 		end_lost(s);
 		break;
 	case ADOPT_CLEANUP:
+		lease_wipe(s);
 		finish_over(s);
 		remove_begin(s);
 		break;
 	case ADOPT_LEAVE:
 	case ADOPT_VERDICT_COUNT:
 	default:
+		lease_wipe(s);
 		/* Without an answer its files stay: they tell the next one what is left. */
 		finish_over(s);
 		if (in->engine_down)

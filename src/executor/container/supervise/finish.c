@@ -101,6 +101,8 @@ static void conclude(struct supervisor *s)
 	record_usage(s);
 	record_end_log(s->record, log_writer_stats(s->output.log));
 	warn_created(s);
+	fault_hit("finish:stage");
+	lease_wipe(s);
 	record_set_time(s->record, "finished_at", clock_realtime_ns());
 	fault_hit("finish:record");
 	rundir_release(&s->run);
@@ -115,6 +117,7 @@ void finish_failed(struct supervisor *s, const char *outcome, const struct error
 {
 	stop_watching(s);
 	output_finish(&s->output);
+	lease_drained(s);
 	record_end_failure(s->record, outcome, err);
 	conclude(s);
 }
@@ -132,6 +135,7 @@ static void end_run(struct supervisor *s)
 
 	finish_read_usage(s);
 	output_finish(&s->output);
+	lease_drained(s);
 	fault_hit("finish:drained");
 	struct classify_input in = CLASSIFY_INPUT_INIT;
 	in.wait_status = s->wait_status;

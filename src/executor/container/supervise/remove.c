@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "executor/container/failure.h"
 #include "executor/container/inspect.h"
+#include "executor/container/supervise/mask.h"
 #include "executor/container/supervise/orphan.h"
 #include "executor/container/supervise/supervisor.h"
 #include "sys/clock.h"
@@ -49,8 +50,9 @@ void remove_files(struct supervisor *s)
 static void leave_container(struct supervisor *s, struct text words)
 {
 	AUTO(str) shown = STR_INIT(8192);
+	auto_free char *masked = mask_words(s, words);
 
-	text_escape(&shown, words, FAILURE_QUOTE_BYTES_MAX);
+	text_escape(&shown, text_of(masked), FAILURE_QUOTE_BYTES_MAX);
 	record_warn(s->record, "container_left", "the container could not be removed: %s",
 		str_text(&shown));
 	supervisor_persist(s, true);

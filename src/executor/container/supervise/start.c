@@ -15,6 +15,7 @@
 #include "executor/container/failure.h"
 #include "executor/container/init/init-exec.h"
 #include "executor/container/inspect.h"
+#include "executor/container/supervise/mask.h"
 #include "executor/container/supervise/supervisor.h"
 #include "executor/container/supervise/verify.h"
 #include "sys/clock.h"
@@ -129,6 +130,7 @@ void start_fail(struct supervisor *s, struct error *err)
 		return;
 	s->phase = PHASE_ENDING;
 	error_move(&s->failure, err);
+	mask_error(s, &s->failure);
 	stop_waiting(s);
 	close_mounts(s);
 	gate_unlisten(s);
@@ -228,6 +230,9 @@ static int open_mount(struct supervisor *s, size_t i, struct error *err)
 		return make_file(s, "hosts", s->plan.hosts, &s->mount_fds[i], err);
 	case PLAN_MOUNT_RESOLV:
 		return make_file(s, "resolv.conf", "", &s->mount_fds[i], err);
+	case PLAN_MOUNT_STAGE:
+		s->mount_fds[i] = dup(s->lease.stage.fd);
+		return 0;
 	case PLAN_MOUNT_KIND_COUNT:
 	default:
 		return error_set(err, ERROR_INTERNAL, "an unknown kind of mount");
@@ -239,8 +244,9 @@ static int make_files(struct supervisor *s, struct error *err)
 {
 	const struct plan *p = &s->plan;
 
-	if (step(s, "start:7-secrets", err) < 0 || step(s, "start:8-network", err) < 0 ||
-		step(s, "start:9-files", err) < 0 || open_guest(s, err) < 0)
+	if (step(s, "start:7-secrets", err) < 0 || lease_stage(s, err) < 0 ||
+		step(s, "start:8-network", err) < 0 || step(s, "start:9-files", err) < 0 ||
+		open_guest(s, err) < 0)
 		return -1;
 	rundir_reserve(&s->run);
 	if (output_open(&s->output, !p->runtime.rootless, p->uid, p->gid, err) < 0)
@@ -381,11 +387,11 @@ static void on_start_inspect(void *data, const struct engine_answer *answer)
 static void fail_by_words(struct supervisor *s, const struct engine_answer *answer)
 {
 	auto_error struct error err = ERROR_INIT;
-	AUTO(str) words = STR_INIT(answer->stderr_text.len + 1);
-	AUTO(str) out = STR_INIT(answer->out.len + 1);
+	AUTO(str) words = STR_INIT(SIZE_MAX / 2);
+	AUTO(str) out = STR_INIT(SIZE_MAX / 2);
 
-	str_add(&words, answer->stderr_text.p, answer->stderr_text.len);
-	str_add(&out, answer->out.p, answer->out.len);
+	redact_text(s->output.redactor, answer->stderr_text, &words);
+	redact_text(s->output.redactor, answer->out, &out);
 	struct failure f = {
 		.engine = s->plan.runtime.engine,
 		.call = TEXT("run"),
@@ -410,7 +416,8 @@ static void on_engine_answer(void *data, const struct engine_answer *answer)
 		s->poll_timer = loop_at(s->loop, clock_boottime_ms() + INIT_POLL_MS, poll_init, s);
 	} else if (answer->exit_code != 0 && !record_final(s->record)) {
 		AUTO(str) words = STR_INIT(8192);
-		text_escape(&words, answer->stderr_text, 400);
+		auto_free char *masked = mask_words(s, answer->stderr_text);
+		text_escape(&words, text_of(masked), 400);
 		record_warn(s->record, "engine_call_failed",
 			"the engine reported after the start: %s", str_text(&words));
 		supervisor_persist(s, false);

@@ -9,8 +9,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "base/json-secret.h"
 #include "base/mem.h"
 #include "executor/container/inspect.h"
+#include "executor/container/supervise/mask.h"
 #include "executor/container/supervise/supervise.h"
 #include "sys/clock.h"
 #include "sys/fault.h"
@@ -21,6 +23,7 @@
 enum {
 	ENGINE_ARGS_MAX = 16,
 	LAUNCH_MAX = 96 << 20,
+	HANDOVER_MAX = PLAN_MOUNTS_MAX + 2, /* descriptors */
 	CID_HEX = 64,
 	INSPECT_TIMEOUT_MS = 30000,
 	ASK_AGAIN_FIRST_MS = 1000,
@@ -34,6 +37,7 @@ static void supervisor_init(struct supervisor *s)
 		.run = RUNDIR_INIT,
 		.plan = PLAN_INIT,
 		.launch = LAUNCH_INIT,
+		.lease = LEASE_INIT,
 		.cgroup = CGROUP_INIT,
 		.lock_fd = -1,
 		.caller_fd = -1,
@@ -76,6 +80,7 @@ static void supervisor_done(struct supervisor *s)
 	loop_free(s->loop);
 	json_decref(s->record);
 	launch_done(&s->launch);
+	lease_done(&s->lease);
 	plan_done(&s->plan);
 	rundir_done(&s->run);
 	home_done(&s->home);
@@ -232,71 +237,66 @@ static int open_run(struct supervisor *s, const char *home, const char *handle, 
 	return output_init(&s->output, s->loop, &s->run, s->plan.log_max_mb, err);
 }
 
-/* The values by which output is redacted: of the variables that the plan names. */
-int supervisor_add_secrets(struct supervisor *s, const struct strv *environment, struct error *err)
-{
-	unsigned too_short = 0;
-
-	strv_foreach (entry, environment) {
-		size_t n = strcspn(*entry, "=");
-		auto_free char *name = mem_strndup(*entry, n);
-		if (!strv_has(&s->plan.redact, name) || (*entry)[n] == '\0')
-			continue;
-		int r = output_redact(&s->output, text_of(*entry + n + 1), err);
-		if (r < 0)
-			return -1;
-		too_short += r == 1;
-	}
-	if (too_short > 0 && !s->adopted)
-		supervisor_note(s,
-			"%u values are shorter than 8 bytes and are not masked in the output",
-			too_short);
-	return 0;
-}
-
-/*
- * The dispatcher's one message: a sealed memfd with the launch block, then the descriptors of the
- * mounts it opened, in the order of the plan.
- */
-static int receive_launch(struct supervisor *s, struct error *err)
+/* The dispatcher's one message; how many descriptors came with it. */
+static size_t receive_fds(int caller_fd, int fds[HANDOVER_MAX])
 {
 	char byte;
 	struct iovec iov = {&byte, 1};
 	union {
 		struct cmsghdr align;
-		char bytes[CMSG_SPACE((PLAN_MOUNTS_MAX + 1) * sizeof(int))];
+		char bytes[CMSG_SPACE(HANDOVER_MAX * sizeof(int))];
 	} control;
 	struct msghdr m = {.msg_iov = &iov,
 		.msg_iovlen = 1,
 		.msg_control = &control,
 		.msg_controllen = sizeof(control)};
-	int fds[PLAN_MOUNTS_MAX + 1];
-	size_t n = 0, next = 1;
-	AUTO(str) bytes = STR_INIT(LAUNCH_MAX);
-
+	size_t n = 0;
 	ssize_t r;
+
 	do
-		r = recvmsg(s->caller_fd, &m, MSG_CMSG_CLOEXEC);
+		r = recvmsg(caller_fd, &m, MSG_CMSG_CLOEXEC);
 	while (r < 0 && errno == EINTR);
 	struct cmsghdr *c = r > 0 ? CMSG_FIRSTHDR(&m) : NULL;
 	if (c && c->cmsg_type == SCM_RIGHTS) {
 		n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 		memcpy(fds, CMSG_DATA(c), n * sizeof(int));
 	}
-	for (size_t i = 0; i < s->plan.n_mounts; i++)
-		if (s->plan.mounts[i].kind == PLAN_MOUNT_GIVEN && next < n)
-			s->mount_fds[i] = fds[next++];
+	return n;
+}
+
+static int read_launch(struct supervisor *s, int fd, struct error *err)
+{
+	AUTO(str) bytes = STR_INIT(LAUNCH_MAX);
+
+	if (file_read_fd(fd, LAUNCH_MAX - 1, &bytes, err) != 0)
+		return error_set(err, ERROR_SHIM_FAILED, "the launch block cannot be read");
+	auto_json_secret *object = json_secret_read((struct text){str_text(&bytes), bytes.len},
+		LAUNCH_MAX, "launch block", ERROR_SHIM_FAILED, err);
+	explicit_bzero(bytes.data, bytes.len);
+	return object ? launch_from_json(object, &s->launch, err) : -1;
+}
+
+/*
+ * A sealed memfd with the launch block, one with the contents of the lease's files if the plan has
+ * any, then the descriptors of the mounts that the dispatcher opened, in the order of the plan.
+ */
+static int receive_launch(struct supervisor *s, struct error *err)
+{
+	int fds[HANDOVER_MAX];
+	size_t n = receive_fds(s->caller_fd, fds), next = 1;
+
 	if (n == 0)
 		return error_set(err, ERROR_START_CANCELLED, "the dispatcher went away");
 	auto_fd int launch = fds[0];
-	if (file_read_fd(launch, LAUNCH_MAX - 1, &bytes, err) != 0)
-		return error_set(err, ERROR_SHIM_FAILED, "the launch block cannot be read");
-	auto_json *object = json_read((struct text){str_text(&bytes), bytes.len}, LAUNCH_MAX,
-		"launch block", ERROR_SHIM_FAILED, err);
-	explicit_bzero(bytes.data, bytes.len);
-	if (!object || launch_from_json(object, &s->launch, err) < 0)
+	auto_fd int contents = s->plan.lease.n_files > 0 && next < n ? fds[next++] : -1;
+	for (size_t i = 0; i < s->plan.n_mounts; i++)
+		if (s->plan.mounts[i].kind == PLAN_MOUNT_GIVEN && next < n)
+			s->mount_fds[i] = fds[next++];
+	if (read_launch(s, launch, err) < 0 || mask_variables(s, &s->launch.expected, err) < 0 ||
+		lease_receive(s, contents, err) < 0)
 		return -1;
-	return supervisor_add_secrets(s, &s->launch.expected, err);
+	mask_note(s);
+	return 0;
 }
 
 static int run_loop(struct supervisor *s)

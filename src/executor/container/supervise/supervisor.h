@@ -10,6 +10,8 @@
  *   finish.c   from the end of the init to the final     server.c  the control socket
  *              record, `end`                             adopt.c   taking over
  *   remove.c   the container, then the run's files       orphan.c  a dead supervisor's client
+ *   lease.c    what the run holds of its lease           stage.c   the files of it
+ *   mask.c     what nobody may see of it
  *
  * Whatever can be decided without the system is decided elsewhere (plan.h, decisions/): this folder
  * carries it out. All state that must survive this process is in the run directory before the
@@ -22,6 +24,7 @@
 #include "executor/container/launch.h"
 #include "executor/container/plan.h"
 #include "executor/container/supervise/engine-call.h"
+#include "executor/container/supervise/lease.h"
 #include "executor/container/supervise/output.h"
 #include "executor/rundir/control-server.h"
 #include "executor/rundir/record.h"
@@ -80,6 +83,8 @@ struct supervisor {
 	int64_t client_until; /* boottime until which a dead supervisor's client may go on */
 
 	struct output output;
+	unsigned unmasked; /* values that are too short to be masked */
+	struct lease lease;
 
 	/* limits and usage */
 	struct cgroup cgroup;
@@ -129,9 +134,6 @@ must_check struct engine_call *supervisor_engine(struct supervisor *s, const cha
 const char *supervisor_container_id(struct supervisor *s);
 /* The container's id, else its name: for engine calls. */
 const char *supervisor_container(struct supervisor *s);
-/* Masks the values of those entries whose names the plan lists. */
-must_check int supervisor_add_secrets(
-	struct supervisor *s, const struct strv *environment, struct error *err);
 /* `inspect` of this run's container. */
 must_check struct engine_call *supervisor_inspect(
 	struct supervisor *s, engine_call_fn *fn, struct error *err);

@@ -1,0 +1,32 @@
+/*
+ * What a run holds of its lease while it is supervised (container-driver.md §15): contents of files
+ * from the dispatcher into the stage, their masks, and the end of the stage.
+ */
+#pragma once
+
+#include "executor/container/supervise/stage.h"
+
+struct supervisor;
+
+struct lease {
+	struct stage stage;
+	/* Contents as the dispatcher handed them over, until they are staged; NULL = none. */
+	char *contents;
+	size_t contents_size;
+};
+#define LEASE_INIT ((struct lease){.stage = STAGE_INIT})
+void lease_done(struct lease *l);
+
+/* The dispatcher's memfd (-1: it sent none), and masks for what is in it. */
+must_check int lease_receive(struct supervisor *s, int fd, struct error *err);
+/* Step 7: the files are there; the values leave this process' memory, whatever comes of it. */
+must_check int lease_stage(struct supervisor *s, struct error *err);
+/* Adoption: the stage is opened again, and what is in it is masked before anything is read. */
+must_check int lease_restore(struct supervisor *s, struct error *err);
+/*
+ * Nothing will be read any more: whoever takes over from here needs no masks, which soon cannot be
+ * had. On record before the record becomes final.
+ */
+void lease_drained(struct supervisor *s);
+/* At every end: nothing of the stage is left, or a warning says so and the sweep tries again. */
+void lease_wipe(struct supervisor *s);
