@@ -12,24 +12,29 @@ from engines import ENGINES
 from stage import Stage
 
 
+PARTS = ("P", "R", "rest")  # on podman rootful, on podman rootless, everything else
+
+
 def pytest_addoption(parser):
-    parser.addoption("--half", choices=("podman", "rest"), metavar="HALF",
-                     help="podman: what runs on P; rest: everything else")
+    parser.addoption("--part", choices=PARTS, help="P, R: what runs on that engine")
 
 
-def keep_half(config, items):
-    """The two halves share nothing, so they can run at once (scripts/check)."""
-    half = config.getoption("half")
-    if not half:
+def part_of(item):
+    key = item.callspec.params.get("engine") if hasattr(item, "callspec") else None
+    return key if key in PARTS else "rest"
+
+
+def keep_part(config, items):
+    """The parts share nothing, so they can run at once (scripts/check)."""
+    part = config.getoption("part")
+    if not part:
         return
-    on_podman = lambda i: hasattr(i, "callspec") and i.callspec.params.get("engine") == "P"
-    config.hook.pytest_deselected(
-        items=[i for i in items if on_podman(i) != (half == "podman")])
-    items[:] = [i for i in items if on_podman(i) == (half == "podman")]
+    config.hook.pytest_deselected(items=[i for i in items if part_of(i) != part])
+    items[:] = [i for i in items if part_of(i) == part]
 
 
 def pytest_collection_modifyitems(config, items):
-    keep_half(config, items)
+    keep_part(config, items)
     if os.geteuid() != 0:
         skip = pytest.mark.skip(reason="needs root (a system-wide engine)")
         for item in items:
