@@ -153,6 +153,16 @@ static int drain(struct follow *f, struct log_reader *reader, struct error *err)
 	}
 }
 
+/* The log has ended, and the record that says how is not there yet. */
+static int await_record(struct follow *f, unsigned *adoptions, struct error *err)
+{
+	int r = is_final(f->run) ? 1 : 0;
+
+	while (r == 0)
+		r = wait_for_more(f, -1, adoptions, err);
+	return r < 0 ? -1 : 0;
+}
+
 int follow_run(struct follow *f, struct error *err)
 {
 	AUTO_PTR(log_reader) reader = NULL;
@@ -167,6 +177,8 @@ int follow_run(struct follow *f, struct error *err)
 			result = -1;
 		if (result < 0 || r > 0 || over || !f->until_end) {
 			result = result < 0 ? result : r == 1;
+			if (r == 2 && f->until_end)
+				result = await_record(f, &adoptions, err);
 			break;
 		}
 		r = wait_for_more(f, reader ? log_reader_fd(reader) : -1, &adoptions, err);

@@ -91,7 +91,7 @@ void local_finish_now(struct local_supervisor *s)
 	record_set_time(s->record, "finished_at", clock_realtime_ns());
 	fault_hit("local:final");
 	rundir_release(&s->run);
-	local_persist(s, true);
+	record_end_write(&s->run, s->record);
 	fault_hit("local:end");
 	if (log_writer_end(s->output.log, clock_realtime_ns(), &err) < 0)
 		log_warning("%s", err.message);

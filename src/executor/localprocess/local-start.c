@@ -205,5 +205,8 @@ int local_start(const struct executor *e, const struct executor_start *start,
 	if (rundir_create(&p.home, &run, err) < 0)
 		return -1;
 	memcpy(ret_handle, run.handle, HANDLE_SIZE);
-	return start_run(&p, &run, err);
+	int r = start_run(&p, &run, err);
+	if (r < 0 && rundir_discard(&p.home, &run))
+		ret_handle[0] = '\0';
+	return r;
 }

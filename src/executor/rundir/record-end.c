@@ -1,5 +1,10 @@
 #include "executor/rundir/record-end.h"
 
+#include "sys/clock.h"
+#include "sys/log.h"
+
+enum { WRITE_ATTEMPTS = 20, WRITE_PAUSE_MS = 100 };
+
 void record_end_result(json_t *record, const struct classify_result *r)
 {
 	record_set_state(record, run_state_text(r->state));
@@ -32,4 +37,15 @@ void record_end_log(json_t *record, struct log_stats stats)
 		record_warn(record, "log_write_failed",
 			"the log could not take all output: %llu bytes are missing",
 			(unsigned long long)stats.dropped_bytes);
+}
+
+void record_end_write(const struct rundir *run, json_t *record)
+{
+	for (unsigned i = 0; i < WRITE_ATTEMPTS; i++) {
+		auto_error struct error err = ERROR_INIT;
+		if (rundir_write(run, RECORD_FILE, record, true, &err) == 0)
+			return;
+		log_warning("%s", err.message);
+		clock_sleep_ms(WRITE_PAUSE_MS);
+	}
 }

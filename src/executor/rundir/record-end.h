@@ -11,3 +11,9 @@ void record_end_result(json_t *record, const struct classify_result *r);
 void record_end_failure(json_t *record, const char *outcome, const struct error *err);
 /* Of a log that still gets its `end` frame; warns of what could not be written. */
 void record_end_log(json_t *record, struct log_stats stats);
+/*
+ * Writes the final record, durably; where that fails it is tried again for two seconds, during
+ * which nothing else happens: the run has ended, and its callers wait for this alone. A record that
+ * cannot be written at all leaves the run to the next supervisor, and is logged.
+ */
+void record_end_write(const struct rundir *run, json_t *record);

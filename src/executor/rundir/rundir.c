@@ -172,13 +172,24 @@ bool rundir_has_leftovers(const struct rundir *r)
 	return false;
 }
 
+static bool has_no_record(const struct rundir *r)
+{
+	return faccessat(r->fd, RECORD_FILE, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+}
+
+bool rundir_discard(const struct home *h, const struct rundir *r)
+{
+	auto_error struct error err = ERROR_INIT;
+
+	return has_no_record(r) && rundir_remove(h, r->handle, &err) == 0;
+}
+
 bool rundir_stillborn(const struct rundir *r)
 {
 	auto_error struct error err = ERROR_INIT;
 	struct stat st;
 
-	return faccessat(r->fd, RECORD_FILE, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT &&
-	       fstat(r->fd, &st) == 0 && st.st_nlink > 0 &&
+	return has_no_record(r) && fstat(r->fd, &st) == 0 && st.st_nlink > 0 &&
 	       clock_realtime_ns() / NS > st.st_mtim.tv_sec + STILLBORN_AFTER_S &&
 	       rundir_supervised(r, &err) == 0;
 }

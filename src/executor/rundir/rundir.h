@@ -42,6 +42,11 @@ struct timespec rundir_made_at(const struct home *h, const char *handle);
 must_check int rundir_list(const struct home *h, struct strv *ret, struct error *err);
 /* Removes the whole directory. */
 must_check int rundir_remove(const struct home *h, const char *handle, struct error *err);
+/*
+ * For who made it and failed: removes it if it has no record, so that nobody has to wonder about
+ * it. True: it is gone.
+ */
+bool rundir_discard(const struct home *h, const struct rundir *r);
 /* 1 a supervisor holds the lock, 0 nobody does, -1 + err. */
 must_check int rundir_supervised(const struct rundir *r, struct error *err);
 

@@ -509,5 +509,8 @@ int container_driver_start(const struct executor *e, const struct executor_start
 	if (rundir_create(&p.home, &run, err) < 0)
 		return -1;
 	memcpy(ret_handle, run.handle, HANDLE_SIZE);
-	return start_run(&p, e, &run, err);
+	int r = start_run(&p, e, &run, err);
+	if (r < 0 && rundir_discard(&p.home, &run))
+		ret_handle[0] = '\0';
+	return r;
 }

@@ -106,7 +106,7 @@ static void conclude(struct supervisor *s)
 	record_set_time(s->record, "finished_at", clock_realtime_ns());
 	fault_hit("finish:record");
 	rundir_release(&s->run);
-	supervisor_persist(s, true);
+	record_end_write(&s->run, s->record);
 	fault_hit("finish:end");
 	finish_over(s);
 	fault_hit("finish:remove");
