@@ -100,14 +100,35 @@ int store_project_set_provider(
 		provider, err);
 }
 
-int store_project_forget(struct store *s, const char *path, struct error *err)
+static int drop(struct store *s, const char *sql, const char *path, struct error *err)
 {
 	AUTO(query) q = QUERY_INIT;
 
-	if (query_prepare(s, "DELETE FROM project WHERE path = ?", &q, err) < 0)
+	if (query_prepare(s, sql, &q, err) < 0)
 		return -1;
 	query_bind_text(&q, text_of(path));
-	if (query_run(&q, err) < 0)
+	return query_run(&q, err);
+}
+
+int store_project_forget(struct store *s, const char *path, struct error *err)
+{
+	static const char *const rows[] = {
+		"DELETE FROM task WHERE project = ?",
+		"DELETE FROM run WHERE project = ?",
+		"DELETE FROM journal WHERE project = ?",
+		"DELETE FROM project WHERE path = ?",
+	};
+	AUTO(query_transaction) t = QUERY_TRANSACTION_INIT;
+	int64_t dropped = 0;
+
+	if (query_begin(s, &t, err) < 0)
 		return -1;
-	return query_changes(s) > 0 ? 0 : 1;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (drop(s, rows[i], path, err) < 0)
+			return -1;
+		dropped += query_changes(s);
+	}
+	if (query_commit(&t, err) < 0)
+		return -1;
+	return dropped > 0 ? 0 : 1;
 }

@@ -39,5 +39,8 @@ must_check int store_project_list(struct store *s,
 must_check int store_project_note(struct store *s, const char *path, struct error *err);
 must_check int store_project_set_provider(
 	struct store *s, const char *path, enum store_provider provider, struct error *err);
-/* Drops its rows, no file: 0, or 1 = it is not known. */
+/*
+ * Drops its rows, those of its tasks, runs and journal included, and no file: 0, or 1 = there are
+ * none.
+ */
 must_check int store_project_forget(struct store *s, const char *path, struct error *err);

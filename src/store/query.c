@@ -45,6 +45,14 @@ void query_bind_blob(struct query *q, struct text value)
 	bound(q, sqlite3_bind_blob64(q->stmt, ++q->bound, value.p, value.len, SQLITE_TRANSIENT));
 }
 
+void query_bind_int_or_null(struct query *q, int64_t value, int64_t none)
+{
+	if (value == none)
+		query_bind_text(q, (struct text){NULL, 0});
+	else
+		query_bind_int(q, value);
+}
+
 int query_step(struct query *q, struct error *err)
 {
 	if (q->rc != SQLITE_OK)
@@ -87,6 +95,11 @@ struct text query_blob(const struct query *q, int column)
 int64_t query_int(const struct query *q, int column)
 {
 	return sqlite3_column_int64(q->stmt, column);
+}
+
+int64_t query_int_or(const struct query *q, int column, int64_t none)
+{
+	return sqlite3_column_type(q->stmt, column) == SQLITE_NULL ? none : query_int(q, column);
 }
 
 int query_exec(struct store *s, const char *sql, struct error *err)

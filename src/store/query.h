@@ -33,6 +33,8 @@ must_check int query_prepare(struct store *s, const char *sql, struct query *q, 
 void query_bind_text(struct query *q, struct text value);
 void query_bind_int(struct query *q, int64_t value);
 void query_bind_blob(struct query *q, struct text value);
+/* A number where `none` stands for NULL. */
+void query_bind_int_or_null(struct query *q, int64_t value, int64_t none);
 /* 1 = there is a row to read, 0 = done, -1 = failed. After 0 the parameters can be bound anew. */
 must_check int query_step(struct query *q, struct error *err);
 /* A statement without rows: 0 or -1. */
@@ -42,6 +44,7 @@ must_check int query_run(struct query *q, struct error *err);
 struct text query_text(const struct query *q, int column);
 struct text query_blob(const struct query *q, int column);
 int64_t query_int(const struct query *q, int column);
+int64_t query_int_or(const struct query *q, int column, int64_t none); /* NULL: none */
 
 /* SQL without parameters and without rows: one or more statements. */
 must_check int query_exec(struct store *s, const char *sql, struct error *err);
