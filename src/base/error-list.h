@@ -394,6 +394,9 @@ ERROR(MEMORY_TOO_SMALL, "memory_too_small", 409, 125,
 	"raise resources.memory")
 ERROR(CGROUP_UNAVAILABLE, "cgroup_unavailable", 409, 125,
 	"use another OCI runtime (oci_runtime: runc), or delegate the cgroup controllers")
+ERROR(WORKSPACE_OVER_DISK_LIMIT, "workspace_over_disk_limit", 409, 125,
+	"free space in the workspace, or raise resources.disk in .cloop/sandbox.yaml; an operator's "
+	"disk ceiling still caps it")
 ERROR(NO_SPACE, "no_space", 507, 125,
 	"free space in the engine's storage")
 ERROR(ATTACH_BUSY, "attach_busy", 429, 125,

@@ -1,55 +1,13 @@
 /* cloop project list, show, set, forget (config.md §4). */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "executor/rundir/home.h"
+#include "cli/project-path.h"
 #include "store/project.h"
-#include "sys/file.h"
-
-/* The resolved path of -C. */
-static char *project_path(const struct cli *c, struct error *err)
-{
-	auto_free char *path = file_resolve(c->dir);
-	struct stat st;
-
-	if (!path || stat(path, &st) < 0 || !S_ISDIR(st.st_mode)) {
-		error_set(err, ERROR_NOT_A_PROJECT, "%s is no directory", quoted_string(c->dir));
-		return NULL;
-	}
-	return TAKE_PTR(path);
-}
-
-/* The same, but a directory that is gone is named as it was. */
-static char *project_path_gone(const struct cli *c, struct error *err)
-{
-	char *path = file_resolve(c->dir);
-
-	if (path)
-		return path;
-	if (c->dir[0] == '/')
-		return mem_strdup(c->dir);
-	auto_free char *here = file_resolve(".");
-	if (!here) {
-		error_set(err, ERROR_NOT_A_PROJECT, "the current directory cannot be resolved");
-		return NULL;
-	}
-	return mem_printf("%s/%s", here, c->dir);
-}
-
-/* 0, or 1 = this home has no store yet, and `make` is not set. */
-static int open_store(struct cli *c, bool make, struct store **ret, struct error *err)
-{
-	AUTO(home) home = HOME_INIT;
-
-	if (cli_home_open(c, &home, err) < 0)
-		return -1;
-	return make ? store_open(home.path, ret, err) : store_open_existing(home.path, ret, err);
-}
 
 static json_t *describe(const struct store_project *p, bool known)
 {
@@ -83,7 +41,7 @@ static int run_list(struct cli *c, struct error *err)
 	size_t i;
 	json_t *p;
 
-	int r = open_store(c, false, &store, err);
+	int r = project_path_store(c, false, &store, err);
 	if (r < 0 || (r == 0 && store_project_list(store, add, list, err) < 0))
 		return -1;
 	if (c->json) {
@@ -101,7 +59,7 @@ static int run_show(struct cli *c, struct error *err)
 	auto_json *found = json_array();
 
 	auto_free char *path = project_path_gone(c, err);
-	int r = path ? open_store(c, false, &store, err) : -1;
+	int r = path ? project_path_store(c, false, &store, err) : -1;
 	if (r < 0 || (r == 0 && store_project_show(store, path, add, found, err) < 0))
 		return -1;
 	if (json_array_size(found) == 0) {
@@ -140,7 +98,7 @@ static int run_set(struct cli *c, struct error *err)
 	if (read_setting(c, &provider, err) < 0)
 		return -1;
 	auto_free char *path = project_path(c, err);
-	if (!path || open_store(c, true, &store, err) < 0 ||
+	if (!path || project_path_store(c, true, &store, err) < 0 ||
 		store_project_set_provider(store, path, provider, err) < 0)
 		return -1;
 	if (c->json)
@@ -155,7 +113,7 @@ static int run_forget(struct cli *c, struct error *err)
 	AUTO_PTR(store) store = NULL;
 
 	auto_free char *path = project_path_gone(c, err);
-	int r = path ? open_store(c, false, &store, err) : -1;
+	int r = path ? project_path_store(c, false, &store, err) : -1;
 	if (r == 0)
 		r = store_project_forget(store, path, err);
 	if (r < 0)

@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "executor/rundir/record.h"
 #include "run/follow.h"
+#include "run/import.h"
 
 enum { RUNS_MAX = 100000 };
 
@@ -39,6 +40,7 @@ static int run(struct cli *c, struct error *err)
 	if (cli_home_open(c, &home, err) < 0)
 		return -1;
 	follow_adopt_all(&home);
+	import_all(&home);
 	if (rundir_list(&home, &handles, err) < 0)
 		return -1;
 	strv_foreach (handle, &handles) {

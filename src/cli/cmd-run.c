@@ -16,6 +16,7 @@
 #include "run/audit.h"
 #include "run/dispatch.h"
 #include "run/follow.h"
+#include "run/import.h"
 #include "run/request.h"
 #include "sys/env.h"
 
@@ -230,6 +231,7 @@ static int foreground(struct session *s, int supervisor, struct error *err)
 	if (follow_run(&s->follow, err) < 0 ||
 		follow_adopt(&s->context.home, &s->run, NULL, err) < 0)
 		return -1;
+	import_run(&s->context.home, &s->run);
 	auto_json *record = rundir_read(&s->run, RECORD_FILE, err);
 	return record ? end_of_run(s, record, err) : -1;
 }
@@ -280,6 +282,8 @@ static int dispatch(struct session *s, struct error *err)
 		auto_error struct error ignored = ERROR_INIT;
 		(void)!rundir_open(&s->context.home, run.handle, &s->run, &ignored);
 	}
+	if (r < 0 && s->run.fd >= 0)
+		import_run(&s->context.home, &s->run);
 	if (r < 0)
 		return -1;
 	if (!cli_flag(c, "--detach"))

@@ -8,6 +8,7 @@
 #include "executor/rundir/record.h"
 #include "executor/runlog/log-json.h"
 #include "run/follow.h"
+#include "run/import.h"
 #include "run/request.h"
 #include "sys/file.h"
 
@@ -69,6 +70,7 @@ static int run_status(struct cli *c, struct error *err)
 
 	if (open_named(c, &n, err) < 0 || follow_adopt(&n.home, &n.run, NULL, err) < 0)
 		return -1;
+	import_run(&n.home, &n.run);
 	auto_json *record = rundir_read(&n.run, RECORD_FILE, err);
 	if (!record)
 		return -1;
@@ -126,7 +128,10 @@ static int run_logs(struct cli *c, struct error *err)
 		.on_frame = print_frame,
 		.data = &p,
 	};
-	return follow_run(&f, err) < 0 ? -1 : CLI_OK;
+	if (follow_run(&f, err) < 0)
+		return -1;
+	import_run(&n.home, &n.run);
+	return CLI_OK;
 }
 
 static bool ignore_frame(void *data, const struct log_frame *frame)
@@ -152,6 +157,7 @@ static int run_wait(struct cli *c, struct error *err)
 	};
 	if (follow_run(&f, err) < 0)
 		return -1;
+	import_run(&n.home, &n.run);
 	auto_json *record = rundir_read(&n.run, RECORD_FILE, err);
 	if (!record)
 		return -1;
@@ -173,6 +179,7 @@ static int run_stop(struct cli *c, struct error *err)
 		       : request_stop(&n.home, &n.run, grace_ms, err);
 	if (r < 0)
 		return -1;
+	import_run(&n.home, &n.run);
 	auto_json *record = rundir_read(&n.run, RECORD_FILE, err);
 	if (!record)
 		return -1;

@@ -21,6 +21,7 @@ extern const struct verb cmd_help;
 extern const struct verb cmd_image_check;
 extern const struct verb cmd_image_parse;
 extern const struct verb cmd_image_resolve;
+extern const struct verb cmd_journal;
 extern const struct verb cmd_logs;
 extern const struct verb cmd_project_forget;
 extern const struct verb cmd_project_list;

@@ -27,6 +27,7 @@ const struct verb *const verbs[] = {
 	&cmd_project_show,
 	&cmd_project_set,
 	&cmd_project_forget,
+	&cmd_journal,
 	&cmd_secret_mint,
 	&cmd_secret_list,
 	&cmd_secret_delete,

@@ -194,4 +194,9 @@ void decision_warn(const struct decision *d, json_t *record)
 		auto_free char *line = render_clamp(&d->limits.clamps[i]);
 		record_warn(record, "resource_ceiling", "%s", line);
 	}
+	for (enum resource r = 0; r < RESOURCE_COUNT; r++)
+		if (d->limits.unenforced[r])
+			record_warn(record, "resource_ceiling",
+				"%s: a ceiling is set, and executor %s cannot hold it",
+				resource_text(r), d->executor->id);
 }

@@ -51,5 +51,5 @@ must_check int decision_make(const struct context *c, const struct decision_inpu
 	struct decision *ret, struct error *err);
 /* Members of the record: limits{requested, effective, source}. */
 must_check json_t *decision_limits_to_json(const struct decision *d);
-/* Puts the warnings of the file and of the clamps into a record. */
+/* Puts the warnings of the file, of clamps and of ceilings that nobody holds into a record. */
 void decision_warn(const struct decision *d, json_t *record);

@@ -9,6 +9,7 @@
 #include "executor/rundir/record.h"
 #include "image/provenance.h"
 #include "run/audit.h"
+#include "run/ledger.h"
 #include "run/provider.h"
 #include "spec/spec-json.h"
 
@@ -78,12 +79,15 @@ static const char *or_null(const char *s)
 	return s[0] ? s : NULL;
 }
 
+/* project: its resolved path, or NULL. */
 static void prepare(const struct context *c, const struct dispatch *in, const struct decision *d,
-	struct prepared *p)
+	const char *project, struct prepared *p)
 {
 	auto_free char *isolation =
 		mem_strndup(d->able.isolation.p ? d->able.isolation.p : "", d->able.isolation.len);
+	auto_free char *task_id = in->task ? mem_printf("%lld", (long long)in->task->id) : NULL;
 	struct record_facts facts = {
+		.task_id = task_id,
 		.executor_id = d->executor->id,
 		.executor_kind = executor_kind(d->executor),
 		.isolation = isolation,
@@ -98,6 +102,10 @@ static void prepare(const struct context *c, const struct dispatch *in, const st
 	fill_request(c, in, d, p);
 	json_object_set_new(p->record, "limits", decision_limits_to_json(d));
 	decision_warn(d, p->record);
+	json_t *supervision = record_supervision(p->record);
+	json_object_set_new(supervision, "project", json_exact(project));
+	if (in->task)
+		json_object_set_new(supervision, "task_claim", json_string(in->task->claim));
 	p->start = (struct executor_start){
 		.home = c->home.path,
 		.request = &p->request,
@@ -126,20 +134,37 @@ static int decide(const struct context *c, const struct dispatch *in, struct pro
 	return decision_make(c, &input, d, err);
 }
 
-static int run(const struct context *c, const struct dispatch *in, struct decision *d,
-	struct dispatched *ret, struct error *err)
+static int run(const struct context *c, const struct dispatch *in, struct provider *provider,
+	struct decision *d, struct dispatched *ret, struct error *err)
 {
-	AUTO(provider) provider = PROVIDER_INIT;
 	AUTO(prepared) p = {.record = NULL};
 
-	if (decide(c, in, &provider, d, err) < 0)
+	if (decide(c, in, provider, d, err) < 0)
 		return -1;
-	prepare(c, in, d, &p);
+	prepare(c, in, d, provider->project, &p);
 	p.start.ret_supervisor = &ret->supervisor;
-	if (executor_start(d->executor, &p.start, ret->handle, err) < 0)
-		return -1;
-	provider_note_run(c->home.path, &provider);
-	return 0;
+	return executor_start(d->executor, &p.start, ret->handle, err);
+}
+
+/* What was decided, and how it went on, into the ledger. */
+static void note(const struct context *c, const struct dispatch *in,
+	const struct provider *provider, const struct decision *d, const struct dispatched *run,
+	const struct error *refusal)
+{
+	auto_json *warned = json_pack("{s:[]}", "warnings");
+	if (d->executor)
+		decision_warn(d, warned);
+	struct ledger_dispatch row = {
+		.home = c->home.path,
+		.provider = provider,
+		.handle = run->handle,
+		.warnings = json_object_get(warned, "warnings"),
+		.task = in->task,
+	};
+	if (!refusal)
+		ledger_started(&row);
+	else if (!run->handle[0])
+		ledger_refused(&row, refusal);
 }
 
 static const char *executor_of(
@@ -153,12 +178,14 @@ static const char *executor_of(
 int dispatch_run(const struct context *c, const struct dispatch *in, struct dispatched *ret,
 	struct error *err)
 {
+	AUTO(provider) provider = PROVIDER_INIT;
 	AUTO(decision) d = DECISION_INIT;
 
 	*ret = (struct dispatched){.supervisor = -1};
-	int r = run(c, in, &d, ret, err);
+	int r = run(c, in, &provider, &d, ret, err);
 	if (r < 0)
 		audit_refusal(c->home.path, in->input.project, executor_of(c, in, &d), err);
+	note(c, in, &provider, &d, ret, r < 0 ? err : NULL);
 	return r;
 }
 
@@ -249,7 +276,7 @@ int dispatch_explain(
 	*ret = NULL;
 	if (decide(c, in, &provider, &d, err) < 0)
 		return -1;
-	prepare(c, in, &d, &p);
+	prepare(c, in, &d, provider.project, &p);
 	*ret = explain_decision(c, &d);
 	if (!container_driver_of(d.executor))
 		return 0;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "run/decision.h"
+#include "run/task-attempt.h"
 
 struct dispatch {
 	struct decision_input input;
@@ -11,9 +12,10 @@ struct dispatch {
 	size_t n_argv;
 	const struct request_label *labels;
 	size_t n_labels;
-	const char *title;  /* NULL = none */
-	int64_t timeout_ms; /* 0 = none */
-	int cancel_fd;      /* readable: give up; -1 = none */
+	const char *title;               /* NULL = none */
+	const struct task_attempt *task; /* that this run is for; NULL = none */
+	int64_t timeout_ms;              /* 0 = none */
+	int cancel_fd;                   /* readable: give up; -1 = none */
 	/* What the build of an image prints: as struct executor_start. */
 	void (*show_build)(void *data, struct text piece);
 	void *show_build_data;
@@ -26,7 +28,7 @@ struct dispatched {
 
 /*
  * Returns when the workload runs (0) or is refused (-1). A refusal after the run directory was made
- * leaves its record there; the handle is filled then.
+ * leaves its record there; the handle is filled then. Both are in the project's journal.
  */
 must_check int dispatch_run(const struct context *c, const struct dispatch *d,
 	struct dispatched *ret, struct error *err);

@@ -4,7 +4,6 @@
 
 #include "store/project.h"
 #include "sys/file.h"
-#include "sys/log.h"
 
 static const char *const programs[] = {
 	[STORE_PROVIDER_NONE] = NULL,
@@ -35,15 +34,4 @@ int provider_load(const char *home, const char *dir, struct provider *ret, struc
 	ret->known = r == 0;
 	ret->harness = programs[provider];
 	return 0;
-}
-
-void provider_note_run(const char *home, const struct provider *p)
-{
-	auto_error struct error err = ERROR_INIT;
-	AUTO_PTR(store) store = NULL;
-
-	if (p->known || !p->project)
-		return;
-	if (store_open(home, &store, &err) < 0 || store_project_note(store, p->project, &err) < 0)
-		log_warning("the project could not be noted: %s", err.message);
 }

@@ -17,5 +17,3 @@ void provider_done(struct provider *p);
  */
 must_check int provider_load(
 	const char *home, const char *dir, struct provider *ret, struct error *err);
-/* After a run has started: a project that was not known is now. A failure is only a warning. */
-void provider_note_run(const char *home, const struct provider *p);

@@ -101,7 +101,8 @@ static bool finished(const struct home *h, const char *handle)
 		return false;
 	auto_json *record = rundir_read(&run, RECORD_FILE, &err);
 	return record && record_final(record) && !rundir_has_leftovers(&run) &&
-	       !stage_record_exists(h, handle) && rundir_supervised(&run, &err) == 0;
+	       rundir_imported(&run) && !stage_record_exists(h, handle) &&
+	       rundir_supervised(&run, &err) == 0;
 }
 
 /* The finished ones of these handles. */

@@ -194,6 +194,11 @@ bool rundir_stillborn(const struct rundir *r)
 	       rundir_supervised(r, &err) == 0;
 }
 
+bool rundir_imported(const struct rundir *r)
+{
+	return faccessat(r->fd, RUNDIR_IMPORTED_FILE, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 json_t *rundir_read(const struct rundir *r, const char *name, struct error *err)
 {
 	AUTO(str) bytes = STR_INIT(RUNDIR_FILE_MAX + 1);

@@ -62,6 +62,10 @@ bool rundir_has_leftovers(const struct rundir *r);
  */
 bool rundir_stillborn(const struct rundir *r);
 
+/* The ledger has its final record (run/import.h). */
+#define RUNDIR_IMPORTED_FILE "imported"
+bool rundir_imported(const struct rundir *r);
+
 must_check json_t *rundir_read(const struct rundir *r, const char *name, struct error *err);
 must_check int rundir_write(
 	const struct rundir *r, const char *name, json_t *value, bool durable, struct error *err);

@@ -42,6 +42,7 @@ static void make_run(unsigned number, const char *record)
 	assert_int_equal(mkdirat(home.runs_fd, name, 0700), 0);
 	write_file(number, "request.json", "{}");
 	write_file(number, RECORD_FILE, record);
+	write_file(number, RUNDIR_IMPORTED_FILE, "");
 	assert_int_equal(utimensat(home.runs_fd, request, made, 0), 0);
 }
 
@@ -77,6 +78,22 @@ static void test_oldest_first(void **state)
 		assert_false(there(i - 256));
 		assert_true(there(i - 255));
 	}
+}
+
+/* A run that the ledger does not have yet stays, whatever its age. */
+static void test_not_imported_stays(void **state)
+{
+	(void)state;
+
+	for (unsigned i = 0; i < 258; i++)
+		make_run(i, FINAL);
+	assert_int_equal(unlinkat(home.runs_fd, "c-000000000000/" RUNDIR_IMPORTED_FILE, 0), 0);
+	prune_runs(&home);
+	assert_true(there(0) && !there(1) && there(2));
+	write_file(0, RUNDIR_IMPORTED_FILE, "");
+	prune_runs(&home);
+	assert_true(!there(0) && there(2));
+	assert_int_equal(count(), 256);
 }
 
 /* A run that was seen running is looked at again; one with leftovers stays, whatever its age. */
@@ -151,6 +168,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_HOME(test_oldest_first),
+		IN_HOME(test_not_imported_stays),
 		IN_HOME(test_others_stay),
 		IN_HOME(test_bad_memory),
 		IN_HOME(test_known_is_not_read),

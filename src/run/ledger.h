@@ -1,0 +1,27 @@
+/*
+ * What a dispatch writes into the ledger: the project, its journal, the run of a task. One opening
+ * and one transaction, and neither when there is nothing to write. Nothing here fails a run:
+ * what cannot be written is a warning, and comes with the run's final record (run/import.h).
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "run/provider.h"
+#include "run/task-attempt.h"
+
+struct ledger_dispatch {
+	const char *home;
+	const struct provider *provider;
+	const char *handle;              /* "" = the run never had a directory */
+	const json_t *warnings;          /* list of {code, message}: those of the decision */
+	const struct task_attempt *task; /* NULL = none */
+};
+
+/* The workload runs. */
+void ledger_started(const struct ledger_dispatch *d);
+/*
+ * The run was refused before it had a directory (one that has is imported). Nothing is written when
+ * it was the store itself that refused it.
+ */
+void ledger_refused(const struct ledger_dispatch *d, const struct error *refusal);
