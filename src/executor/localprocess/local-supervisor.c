@@ -124,13 +124,13 @@ static int do_never(void *data, const json_t *request, json_t **ret, struct erro
 }
 
 static const struct control_op ops[] = {
-	{"status", CONTROL_AT_ONCE, do_status},
-	{"signal", CONTROL_AT_ONCE, do_signal},
-	{"stop", CONTROL_AT_END, do_stop},
-	{"revoke", CONTROL_AT_ONCE, do_never},
-	{"refresh", CONTROL_AT_ONCE, do_never},
-	{"attach", CONTROL_AT_ONCE, do_never},
-	{NULL, CONTROL_AT_ONCE, NULL},
+	{.op = "status", .run = do_status},
+	{.op = "signal", .run = do_signal},
+	{.op = "stop", .answered = CONTROL_AT_END, .run = do_stop},
+	{.op = "revoke", .run = do_never},
+	{.op = "refresh", .run = do_never},
+	{.op = "attach", .run = do_never},
+	{.op = NULL},
 };
 
 /*

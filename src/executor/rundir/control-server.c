@@ -37,7 +37,8 @@ static void detach(struct client *c)
 {
 	c->owner->clients[c->slot] = NULL;
 	loop_remove(c->source);
-	close(c->fd);
+	if (c->fd >= 0)
+		close(c->fd);
 	str_done(&c->in);
 	c->gone = true;
 }
@@ -79,6 +80,24 @@ static void answer_ok(struct client *c, json_t *members)
 	(void)send_message(c, ok);
 }
 
+/* The answer, and the connection becomes the operation's. */
+static void hand_over(
+	struct client *c, const struct control_op *op, const json_t *request, json_t *members)
+{
+	AUTO(str) early = STR_INIT(CONTROL_MESSAGE_MAX + CONTROL_HEADER);
+	void *data = c->owner->data;
+
+	answer_ok(c, members);
+	if (c->gone)
+		return;
+	str_add(&early, str_text(&c->in), c->in.len);
+	loop_remove(c->source);
+	c->source = NULL;
+	int fd = TAKE_FD(c->fd);
+	detach(c);
+	op->keep(data, request, fd, (struct text){str_text(&early), early.len});
+}
+
 static const struct control_op *find(const struct control_server *s, struct text name)
 {
 	for (const struct control_op *o = s->ops; o->op; o++)
@@ -100,7 +119,7 @@ static void serve(struct client *c, const json_t *request)
 		return;
 	}
 	/* Set first: it may be done before the operation returns. */
-	if (op->answered != CONTROL_AT_ONCE)
+	if (op->answered != CONTROL_AT_ONCE && op->answered != CONTROL_KEPT)
 		c->waits = op->answered;
 	int r = op->run(c->owner->data, request, &members, &err);
 	if (c->gone)
@@ -110,6 +129,8 @@ static void serve(struct client *c, const json_t *request)
 		answer_error(c, &err);
 	} else if (op->answered == CONTROL_AT_ONCE) {
 		answer_ok(c, members);
+	} else if (op->answered == CONTROL_KEPT) {
+		hand_over(c, op, request, members);
 	}
 }
 

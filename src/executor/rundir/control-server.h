@@ -13,6 +13,7 @@ enum control_answered {
 	CONTROL_AT_ONCE,
 	CONTROL_AT_END,         /* of the run */
 	CONTROL_WHEN_DELIVERED, /* by control_server_delivered() */
+	CONTROL_KEPT,           /* at once; then the connection is the operation's: `keep` */
 };
 
 struct control_op {
@@ -23,6 +24,12 @@ struct control_op {
 	 * close the server.
 	 */
 	int (*run)(void *data, const json_t *request, json_t **ret, struct error *err);
+	/*
+	 * CONTROL_KEPT only, once the answer to the request is sent: takes the connection (it does
+	 * not block); `early` is what came behind the request already. It counts as no client here
+	 * any more.
+	 */
+	void (*keep)(void *data, const json_t *request, int fd, struct text early);
 };
 
 struct control_server;

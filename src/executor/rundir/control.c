@@ -95,6 +95,17 @@ static int connect_to(const struct home *h, const char *handle, struct error *er
 	return TAKE_FD(fd);
 }
 
+/* Bytes that the answer still lacks: what is behind it is not ours to read. */
+static size_t bytes_missing(const struct str *in)
+{
+	const unsigned char *p = (const unsigned char *)in->data;
+
+	if (in->len < CONTROL_HEADER)
+		return CONTROL_HEADER - in->len;
+	size_t n = (size_t)p[0] | (size_t)p[1] << 8 | (size_t)p[2] << 16 | (size_t)p[3] << 24;
+	return CONTROL_HEADER + n - in->len;
+}
+
 static int receive(int fd, int64_t deadline, json_t **ret, struct error *err)
 {
 	AUTO(str) in = STR_INIT(CONTROL_MESSAGE_MAX + CONTROL_HEADER);
@@ -108,8 +119,8 @@ static int receive(int fd, int64_t deadline, json_t **ret, struct error *err)
 		if ((deadline && left <= 0) || poll(&p, 1, (int)left) == 0)
 			return error_set(
 				err, ERROR_SIGNAL_FAILED, "the supervisor did not answer in time");
-		size_t want = in.max - in.len < 4096 ? in.max - in.len : 4096;
-		char *room = want ? str_reserve(&in, want) : NULL;
+		size_t want = bytes_missing(&in);
+		char *room = str_reserve(&in, want);
 		ssize_t n = room ? recv(fd, room, want, 0) : 0;
 		if (n <= 0 && !(n < 0 && errno == EINTR))
 			return error_set(
@@ -118,11 +129,11 @@ static int receive(int fd, int64_t deadline, json_t **ret, struct error *err)
 	}
 }
 
-int control_call(const struct home *h, const char *handle, const json_t *request,
-	int64_t timeout_ms, json_t **ret, struct error *err)
+/* The connection after an answer that is no error; -1 + err. */
+static int ask(const struct home *h, const char *handle, const json_t *request, int64_t timeout_ms,
+	json_t **ret, struct error *err)
 {
 	AUTO(str) out = STR_INIT(CONTROL_MESSAGE_MAX + CONTROL_HEADER);
-	auto_json *answer = NULL;
 
 	auto_fd int fd = connect_to(h, handle, err);
 	if (fd < 0)
@@ -132,12 +143,35 @@ int control_call(const struct home *h, const char *handle, const json_t *request
 		return error_set_errno(
 			err, ERROR_ATTACH_CLOSED, errno, "sending to the supervisor of %s", handle);
 	int64_t deadline = timeout_ms ? clock_boottime_ms() + timeout_ms : 0;
-	if (receive(fd, deadline, &answer, err) < 0)
+	if (receive(fd, deadline, ret, err) < 0)
 		return -1;
-	if (!json_get_bool(answer, "ok", false)) {
-		error_from_json(err, answer);
+	if (!json_get_bool(*ret, "ok", false)) {
+		error_from_json(err, *ret);
 		return -1;
 	}
+	return TAKE_FD(fd);
+}
+
+int control_keep(const struct home *h, const char *handle, const json_t *request,
+	int64_t timeout_ms, int *ret_fd, struct error *err)
+{
+	auto_json *answer = NULL;
+	auto_fd int fd = ask(h, handle, request, timeout_ms, &answer, err);
+
+	if (fd < 0)
+		return -1;
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
+int control_call(const struct home *h, const char *handle, const json_t *request,
+	int64_t timeout_ms, json_t **ret, struct error *err)
+{
+	auto_json *answer = NULL;
+	auto_fd int fd = ask(h, handle, request, timeout_ms, &answer, err);
+
+	if (fd < 0)
+		return -1;
 	if (ret)
 		*ret = json_incref(answer);
 	return 0;

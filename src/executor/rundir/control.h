@@ -31,3 +31,9 @@ must_check int control_decode(struct str *in, json_t **ret, struct error *err);
  */
 must_check int control_call(const struct home *h, const char *handle, const json_t *request,
 	int64_t timeout_ms, json_t **ret, struct error *err);
+/*
+ * The same for an operation that keeps the connection (attach): *ret_fd is the caller's. Nothing of
+ * what follows the answer is read.
+ */
+must_check int control_keep(const struct home *h, const char *handle, const json_t *request,
+	int64_t timeout_ms, int *ret_fd, struct error *err);

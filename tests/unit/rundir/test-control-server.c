@@ -15,7 +15,7 @@ struct fixture {
 	struct home home;
 	struct loop *loop;
 	struct control_server *server;
-	int asked, waiting;
+	int asked, waiting, kept;
 };
 
 static int op_echo(void *data, const json_t *request, json_t **ret, struct error *err)
@@ -64,13 +64,27 @@ static int op_end(void *data, const json_t *request, json_t **ret, struct error 
 	return 0;
 }
 
+/* What came early goes back, and so does a byte that shows how the connection came. */
+static void keep(void *data, const json_t *request, int fd, struct text early)
+{
+	struct fixture *f = data;
+	bool blocks = !(fcntl(fd, F_GETFL) & O_NONBLOCK);
+
+	f->kept += text_is(json_get_text(request, "op"), "keep");
+	(void)!send(fd, blocks ? "b" : "n", 1, MSG_NOSIGNAL);
+	(void)!send(fd, early.p, early.len, MSG_NOSIGNAL);
+	close(fd);
+}
+
 static const struct control_op ops[] = {
-	{"echo", CONTROL_AT_ONCE, op_echo},
-	{"fail", CONTROL_AT_ONCE, op_fail},
-	{"wait", CONTROL_AT_END, op_wait},
-	{"waiting", CONTROL_AT_ONCE, op_waiting},
-	{"end", CONTROL_AT_END, op_end},
-	{NULL, CONTROL_AT_ONCE, NULL},
+	{.op = "keep", .answered = CONTROL_KEPT, .run = op_echo, .keep = keep},
+	{.op = "refuse", .answered = CONTROL_KEPT, .run = op_fail, .keep = keep},
+	{.op = "echo", .run = op_echo},
+	{.op = "fail", .run = op_fail},
+	{.op = "wait", .answered = CONTROL_AT_END, .run = op_wait},
+	{.op = "waiting", .run = op_waiting},
+	{.op = "end", .answered = CONTROL_AT_END, .run = op_end},
+	{.op = NULL},
 };
 
 static void fixture_done(struct fixture *f)
@@ -243,6 +257,66 @@ static void test_rubbish(void **unused)
 	assert_int_equal(serve(&f, send_rubbish), 0);
 }
 
+/* A connection that is kept: the answer, and then nothing but what the operation sends. */
+static int be_kept(const struct home *h)
+{
+	auto_error struct error err = ERROR_INIT;
+	auto_json *request = json_pack("{s:s}", "op", "keep");
+	auto_json *refused = json_pack("{s:s}", "op", "refuse");
+	char bytes[8];
+	int fd = -1;
+
+	if (control_keep(h, HANDLE, refused, 5000, &fd, &err) == 0 || fd != -1 ||
+		err.code != ERROR_SIGNAL_INVALID)
+		return 1;
+	error_clear(&err);
+	if (control_keep(h, HANDLE, request, 5000, &fd, &err) < 0)
+		return 2;
+	ssize_t n = recv(fd, bytes, sizeof(bytes), MSG_WAITALL);
+	close(fd);
+	return n == 1 && bytes[0] == 'n' ? 0 : 3;
+}
+
+static void test_kept(void **unused)
+{
+	__attribute__((cleanup(fixture_done))) struct fixture f;
+
+	(void)unused;
+	fixture_init(&f);
+	assert_int_equal(serve(&f, be_kept), 0);
+	assert_int_equal(f.kept, 1);
+	/* A kept one counts as no client: there can be any number of them. */
+	for (unsigned i = 0; i < 20; i++)
+		assert_int_equal(serve(&f, be_kept), 0);
+}
+
+static int send_early(const struct home *h)
+{
+	AUTO(str) out = STR_INIT(CONTROL_MESSAGE_MAX);
+	auto_json *request = json_pack("{s:s}", "op", "keep");
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	char bytes[64];
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s/" HANDLE ".sock", h->sockets);
+	auto_fd int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	control_encode(&out, request);
+	str_add_text(&out, "early");
+	if (connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0 ||
+		send(fd, out.data, out.len, 0) != (ssize_t)out.len)
+		return 1;
+	ssize_t n = recv(fd, bytes, sizeof(bytes), MSG_WAITALL);
+	return n > 6 && memcmp(bytes + n - 6, "nearly", 6) == 0 ? 0 : 2;
+}
+
+static void test_early_bytes(void **unused)
+{
+	__attribute__((cleanup(fixture_done))) struct fixture f;
+
+	(void)unused;
+	fixture_init(&f);
+	assert_int_equal(serve(&f, send_early), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -250,6 +324,8 @@ int main(void)
 		cmocka_unit_test(test_an_operation_may_end_it),
 		cmocka_unit_test(test_waiting_blocks_nobody),
 		cmocka_unit_test(test_rubbish),
+		cmocka_unit_test(test_kept),
+		cmocka_unit_test(test_early_bytes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,13 +46,13 @@ static int do_later(void *data, const json_t *request, json_t **ret, struct erro
 }
 
 static const struct control_op ops[] = {
-	{"status", CONTROL_AT_ONCE, do_status},
-	{"signal", CONTROL_WHEN_DELIVERED, do_signal},
-	{"stop", CONTROL_AT_END, do_stop},
-	{"revoke", CONTROL_AT_ONCE, do_later},
-	{"refresh", CONTROL_AT_ONCE, do_later},
-	{"attach", CONTROL_AT_ONCE, do_later},
-	{NULL, CONTROL_AT_ONCE, NULL},
+	{.op = "status", .run = do_status},
+	{.op = "signal", .answered = CONTROL_WHEN_DELIVERED, .run = do_signal},
+	{.op = "stop", .answered = CONTROL_AT_END, .run = do_stop},
+	{.op = "revoke", .run = do_later},
+	{.op = "refresh", .run = do_later},
+	{.op = "attach", .run = do_later},
+	{.op = NULL},
 };
 
 int server_open(struct supervisor *s, struct error *err)
