@@ -75,9 +75,10 @@ struct executor_stop {
 };
 
 struct executor_attach {
-	bool write;        /* input is passed on */
-	char *const *argv; /* NULL-terminated; NULL = the workload's own shell */
-	uint16_t rows, columns;
+	bool write;             /* input is passed on */
+	bool tty;               /* on a terminal, else on pipes */
+	char *const *argv;      /* NULL-terminated; NULL = the workload's own shell */
+	uint16_t rows, columns; /* of the terminal; 0 = unknown */
 };
 
 struct executor_ops {
@@ -113,7 +114,10 @@ struct executor_ops {
 	/* Runs of this executor, newest first; appended to *ret. Default: none. */
 	int (*handles)(
 		const struct executor *e, const char *home, struct strv *ret, struct error *err);
-	/* A connected socket that speaks the attach protocol (§18). */
+	/*
+	 * A connected socket that speaks the attach protocol (§18). attach_closed: not running;
+	 * with the detail `soon`, it may be later.
+	 */
 	int (*attach)(const struct executor *e, const char *home, const char *handle,
 		const struct executor_attach *how, int *ret_fd, struct error *err);
 	/* Takes a lease back from a run (§15.4): the outcome is an object, not an error. */

@@ -47,6 +47,7 @@ int main(int argc, char **argv)
 	if (argc >= 3 && strcmp(argv[1], "--local-exec") == 0)
 		return local_exec(argv + 2);
 	signal(SIGXFSZ, SIG_IGN); /* a file limit is an error like a full disk */
+	signal(SIGPIPE, SIG_IGN); /* a session's program that closed its stdin */
 	log_open("cloop-shim", LOG_LEVEL_INFO);
 	if (argc == 5 && strcmp(argv[1], "--home") == 0) {
 		const struct driver *d = driver_of(argv[2], argv[4]);

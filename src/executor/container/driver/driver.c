@@ -51,6 +51,7 @@ static const struct executor_ops container_ops = {
 	.stop = rundir_ops_stop,
 	.status = rundir_ops_status,
 	.handles = rundir_ops_handles,
+	.attach = container_driver_attach,
 	.preflight = container_driver_preflight,
 	.smoke_test = container_driver_smoke_test,
 	.reap_orphans = container_driver_reap,

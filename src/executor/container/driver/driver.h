@@ -51,6 +51,9 @@ must_check int container_driver_preflight(
 	const struct executor *e, const char *work_dir, json_t **ret, struct error *err);
 must_check int container_driver_smoke_test(
 	const struct executor *e, const char *work_dir, json_t **ret, struct error *err);
+/* attach.c */
+must_check int container_driver_attach(const struct executor *e, const char *home,
+	const char *handle, const struct executor_attach *how, int *ret_fd, struct error *err);
 /* reap.c */
 must_check int container_driver_reap(
 	const struct executor *e, const char *home, struct strv *ret_names, struct error *err);

@@ -92,6 +92,7 @@ static void stop_watching(struct supervisor *s)
 	s->init_ended = s->init_timer = s->poll_timer = NULL;
 	gate_unlisten(s);
 	gate_disconnect(s);
+	attach_on_run_end(s);
 }
 
 /* Everything that makes the record final, in the order of §13.4. */

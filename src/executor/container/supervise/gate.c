@@ -81,6 +81,7 @@ static void lost_connection(struct supervisor *s, const char *reason, bool broke
 	auto_error struct error err = ERROR_INIT;
 
 	gate_disconnect(s);
+	attach_on_lost(s);
 	if (s->phase == PHASE_STARTING) {
 		error_set(&err, ERROR_INIT_FAILED, "the init of the sandbox went away: %s", reason);
 		start_fail(s, &err);
@@ -142,8 +143,10 @@ static void on_hello(struct supervisor *s, enum init_phase phase)
 	finish_failed(s, "start_failed", &err);
 }
 
-static void on_message(struct supervisor *s, const struct init_message *m)
+static void on_message(struct supervisor *s, struct init_packet *packet)
 {
+	const struct init_message *m = &packet->message;
+
 	switch (m->type) {
 	case INIT_HELLO:
 		on_hello(s, m->phase);
@@ -160,10 +163,16 @@ static void on_message(struct supervisor *s, const struct init_message *m)
 	case INIT_SIGNALLED:
 		stop_on_signalled(s, m->signalled.signal, m->signalled.error);
 		break;
+	case INIT_SESSION_STARTED:
+	case INIT_SESSION_FAILED:
+	case INIT_SESSION_ENDED:
+		attach_on_message(s, packet);
+		break;
 	default:
-		/* Session messages: nobody has asked for a session. */
+		/* The decoder lets no message of our own side pass. */
 		break;
 	}
+	init_packet_drop_fds(packet);
 }
 
 static void on_init_readable(void *data, uint32_t events)
@@ -177,8 +186,7 @@ static void on_init_readable(void *data, uint32_t events)
 		case INIT_RECEIVED_NOTHING:
 			return;
 		case INIT_RECEIVED_MESSAGE:
-			init_packet_drop_fds(&packet);
-			on_message(s, &packet.message);
+			on_message(s, &packet);
 			break;
 		case INIT_RECEIVED_FAULT:
 			lost_connection(s, init_fault_text(packet.fault), true);
@@ -200,11 +208,9 @@ static void hear_last_words(struct supervisor *s)
 
 	for (unsigned i = 0; i < PEERS_A_TURN && s->listen_fd >= 0 && accept_peer(s); i++)
 		;
-	while (s->init_fd >= 0 && init_socket_receive(s->init_fd, INIT_FROM_GUEST, &packet) ==
-					  INIT_RECEIVED_MESSAGE) {
-		init_packet_drop_fds(&packet);
-		on_message(s, &packet.message);
-	}
+	while (s->init_fd >= 0 &&
+		init_socket_receive(s->init_fd, INIT_FROM_GUEST, &packet) == INIT_RECEIVED_MESSAGE)
+		on_message(s, &packet);
 }
 
 static void on_init_ended(void *data, uint32_t events)
@@ -334,6 +340,15 @@ int gate_send_go(struct supervisor *s, struct error *err)
 	if (r < 0)
 		return error_set_errno(err, ERROR_INIT_FAILED, reason, "letting the workload go");
 	return 0;
+}
+
+int gate_send_session(struct supervisor *s, const struct init_message *m, const int *fds)
+{
+	if (s->mute || s->init_fd < 0) {
+		errno = ENOTCONN;
+		return -1;
+	}
+	return init_socket_send(s->init_fd, m, fds);
 }
 
 int gate_send_signal(struct supervisor *s, int signal)

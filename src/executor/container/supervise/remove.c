@@ -24,6 +24,13 @@ enum {
 	MONITOR_FOR_MS = 1000,
 };
 
+static void stop_loop(void *data)
+{
+	struct supervisor *s = data;
+
+	loop_stop(s->loop);
+}
+
 /*
  * The control socket first: it is no sign of an unfinished removal (rundir_has_leftovers), the
  * others are.
@@ -43,7 +50,7 @@ void remove_files(struct supervisor *s)
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		unlinkat(s->run.fd, files[i], 0);
 	fault_hit("finish:done");
-	loop_stop(s->loop);
+	attach_linger(s, stop_loop);
 }
 
 /* The one change ever made to a final record. */

@@ -51,7 +51,7 @@ static const struct control_op ops[] = {
 	{.op = "stop", .answered = CONTROL_AT_END, .run = do_stop},
 	{.op = "revoke", .run = do_later},
 	{.op = "refresh", .run = do_later},
-	{.op = "attach", .run = do_later},
+	{.op = "attach", .answered = CONTROL_KEPT, .run = attach_judge, .keep = attach_begin},
 	{.op = NULL},
 };
 

@@ -579,24 +579,30 @@ void start_on_started(struct supervisor *s)
 	close_mounts(s);
 }
 
+void start_explain_exec(const struct supervisor *s, const char *word, const struct init_failure *f,
+	struct error *err)
+{
+	enum init_exec_verdict verdict = init_exec_judge(f);
+
+	if (verdict == INIT_VERDICT_NOT_FOUND)
+		error_set(err, ERROR_COMMAND_NOT_FOUND, "%s was not found in image %s",
+			quoted_string(word), quoted_string(s->plan.image));
+	else if (verdict == INIT_VERDICT_NOT_EXECUTABLE)
+		error_set_errno(err, ERROR_COMMAND_NOT_EXECUTABLE, (int)f->error,
+			"%s cannot be executed in image %s", quoted_string(word),
+			quoted_string(s->plan.image));
+	else
+		error_set_errno(err, ERROR_EXEC_FAILED, (int)f->error, "starting %s (step %s)",
+			quoted_string(word), init_step_text(f->step));
+}
+
 void start_on_exec_failed(struct supervisor *s, const struct init_failure *f)
 {
 	auto_error struct error err = ERROR_INIT;
-	enum init_exec_verdict verdict = init_exec_judge(f);
-	const char *word = s->plan.command.n ? s->plan.command.v[0] : "";
 
 	if (s->phase != PHASE_RELEASED)
 		return;
 	json_object_set_new(record_supervision(s->record), "released", json_false());
-	if (verdict == INIT_VERDICT_NOT_FOUND)
-		error_set(&err, ERROR_COMMAND_NOT_FOUND, "%s was not found in image %s",
-			quoted_string(word), quoted_string(s->plan.image));
-	else if (verdict == INIT_VERDICT_NOT_EXECUTABLE)
-		error_set_errno(&err, ERROR_COMMAND_NOT_EXECUTABLE, (int)f->error,
-			"%s cannot be executed in image %s", quoted_string(word),
-			quoted_string(s->plan.image));
-	else
-		error_set_errno(&err, ERROR_EXEC_FAILED, (int)f->error, "starting %s (step %s)",
-			quoted_string(word), init_step_text(f->step));
+	start_explain_exec(s, s->plan.command.n ? s->plan.command.v[0] : "", f, &err);
 	start_fail(s, &err);
 }

@@ -63,6 +63,7 @@ static void supervisor_done(struct supervisor *s)
 	start_cleanup(s);
 	stop_cleanup(s);
 	server_close(s);
+	attach_done(s);
 	gate_unlisten(s);
 	gate_disconnect(s);
 	engine_call_cancel(s->inspect_call);

@@ -12,6 +12,7 @@
  *   remove.c   the container, then the run's files       orphan.c  a dead supervisor's client
  *   lease.c    what the run holds of its lease           stage.c   the files of it
  *   mask.c     what nobody may see of it
+ *   attach.c   attach sessions
  *
  * Whatever can be decided without the system is decided elsewhere (plan.h, decisions/): this folder
  * carries it out. All state that must survive this process is in the run directory before the
@@ -23,6 +24,7 @@
 #include "executor/container/init/init-socket.h"
 #include "executor/container/launch.h"
 #include "executor/container/plan.h"
+#include "executor/container/supervise/attach.h"
 #include "executor/container/supervise/engine-call.h"
 #include "executor/container/supervise/lease.h"
 #include "executor/container/supervise/output.h"
@@ -123,6 +125,12 @@ struct supervisor {
 
 	/* server.c */
 	struct control_server *server;
+
+	/* attach.c */
+	struct attach_session *sessions[ATTACH_SESSIONS_MAX];
+	uint32_t last_session; /* number of the newest */
+	void (*lingering)(void *);
+	struct loop_source *linger_timer, *lost_timer;
 };
 
 /* supervisor.c */
@@ -155,6 +163,9 @@ void start_begin(struct supervisor *s);
 void start_fail(struct supervisor *s, struct error *err);
 /* `started` was seen: on record, with the time of `go`. */
 void start_confirm(struct supervisor *s);
+/* What a program that could not be started means (§10.2), in words; `word` is its name. */
+void start_explain_exec(const struct supervisor *s, const char *word, const struct init_failure *f,
+	struct error *err);
 /* Tells a caller that still waits that the workload was let go. */
 void start_answer(struct supervisor *s);
 /* gate.c tells start.c: the peer was judged, and what it said. */
@@ -177,6 +188,8 @@ void gate_release_init(struct supervisor *s);
 must_check int gate_send_go(struct supervisor *s, struct error *err);
 /* 0 sent; -1: mute or not connected. */
 int gate_send_signal(struct supervisor *s, int signal);
+/* attach or session_close, with the descriptors that go with it. 0 sent; -1 with errno. */
+int gate_send_session(struct supervisor *s, const struct init_message *m, const int *fds);
 /* Nobody speaks for the sandbox any more: warning init_mute; end by pidfd and inspect. */
 void gate_set_mute(struct supervisor *s, const char *reason);
 
