@@ -3,6 +3,7 @@
 
 #include "cli/verb.h"
 
+extern const struct verb cmd_attach;
 extern const struct verb cmd_audit_export;
 extern const struct verb cmd_audit_list;
 extern const struct verb cmd_audit_verify;

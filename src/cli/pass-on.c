@@ -67,7 +67,7 @@ static void wait_ready(struct pass_on *p, int fd)
 			continue;
 		if (fds[1].revents)
 			p->on_signal(p->data);
-		if (fds[0].revents)
+		if (fds[0].revents || p->enough)
 			return;
 		pause = fds[2].revents != 0;
 		if (pause)
@@ -79,8 +79,8 @@ static void give_up(struct pass_on *p, int fd, int errnum)
 {
 	p->gone[fd] = true;
 	if (errnum != EPIPE)
-		fprintf(stderr, "cloop: passing the output on: %s; the run's log has all of it\n",
-			strerror(errnum));
+		fprintf(stderr, "cloop: passing the output on: %s%s\n", strerror(errnum),
+			p->reader ? "; the run's log has all of it" : "");
 }
 
 static struct pass_on_target *target_of(struct pass_on *p, int fd)
@@ -110,7 +110,7 @@ void pass_on_write(struct pass_on *p, int fd, struct text bytes)
 	int own = to->own > 0 ? to->own : fd;
 
 	look_after_signals(p);
-	while (bytes.len > 0 && !p->gone[fd]) {
+	while (bytes.len > 0 && !p->gone[fd] && !p->enough) {
 		if (to->most == PIPE_BUF)
 			wait_ready(p, own);
 		size_t n = written(

@@ -17,6 +17,7 @@ struct pass_on {
 	void (*on_signal)(void *); /* called when it is readable */
 	void *data;
 	struct log_reader *reader; /* of the log that the output comes from; NULL = none */
+	bool enough;               /* set by on_signal: nothing is written any more */
 	bool gone[3];              /* by descriptor: nothing can be written there any more */
 	struct pass_on_target {
 		bool known;

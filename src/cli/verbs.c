@@ -12,6 +12,7 @@ const struct verb *const verbs[] = {
 	&cmd_logs,
 	&cmd_stop,
 	&cmd_wait,
+	&cmd_attach,
 	&cmd_sandbox_check,
 	&cmd_sandbox_explain,
 	&cmd_sandbox_init,

@@ -1,0 +1,51 @@
+#include "run/audit-attach.h"
+
+#include "store/audit.h"
+#include "sys/log.h"
+
+static json_t *known(const json_t *record, const char *key)
+{
+	return json_from_string(json_get_string(record, key));
+}
+
+static json_t *make_payload(const struct audit_attach *a)
+{
+	return json_pack("{s:s, s:o, s:o, s:o, s:I, s:b, s:b}", "run", a->handle, "project",
+		known(a->record, "project"), "executor_id", known(a->record, "executor_id"),
+		"command", json_from_string(a->command), "session", (json_int_t)a->session, "write",
+		a->write, "tty", a->tty);
+}
+
+static void append(const struct audit_attach *a, const char *action, const json_t *payload)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO_PTR(store) store = NULL;
+	struct store_audit_event event = {
+		.action = action, .entity = "run", .actor = a->actor, .payload = payload};
+
+	if (store_open(a->home->path, &store, &err) < 0 ||
+		store_audit_append(store, &event, &err) < 0)
+		log_warning("the session is not in the audit trail: %s", err.message);
+}
+
+void audit_attach_open(const struct audit_attach *a)
+{
+	auto_json *payload = make_payload(a);
+
+	append(a, "attach.open", payload);
+}
+
+static json_t *number_or_null(int64_t n)
+{
+	return n < 0 ? json_null() : json_integer(n);
+}
+
+void audit_attach_close(const struct audit_attach *a)
+{
+	auto_json *payload = make_payload(a);
+
+	json_object_set_new(payload, "exit_code", number_or_null(a->exit_code));
+	json_object_set_new(payload, "left", number_or_null(a->left));
+	json_object_set_new(payload, "reason", json_from_string(a->reason));
+	append(a, "attach.close", payload);
+}
