@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "sys/fault.h"
 #include "sys/file.h"
 #include "vault/seal.h"
 
@@ -105,6 +104,22 @@ int key_file_read(const char *home, enum key_file which, struct locked *ret, str
 	return parse(locked_text(&content), ret) ? 0 : refuse(home, which, "holds no key", err);
 }
 
+/* A new file; one that is half written by a crash is known by not being the primary. */
+static int write_new(int folder, const char *name, struct text content, struct error *err)
+{
+	if (unlinkat(folder, name, 0) < 0 && errno != ENOENT)
+		return error_set_errno(err, ERROR_IO, errno, "removing %s", name);
+	auto_fd int fd =
+		openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0 || fchmod(fd, 0600) < 0)
+		return error_set_errno(err, ERROR_IO, errno, "making %s", name);
+	if (file_write_all(fd, content.p, content.len, err) < 0)
+		return error_prefix(err, "%s", name);
+	if (fsync(fd) < 0)
+		return error_set_errno(err, ERROR_IO, errno, "syncing %s", name);
+	return file_sync_dir(folder, err);
+}
+
 int key_file_write_next(const char *home, const struct locked *key, struct error *err)
 {
 	AUTO(locked) content = LOCKED_INIT;
@@ -116,9 +131,7 @@ int key_file_write_next(const char *home, const struct locked *key, struct error
 	memcpy(content.p, MARK, strlen(MARK));
 	sodium_bin2hex((char *)content.p + strlen(MARK), HEX_SIZE + 1, key->p, key->len);
 	content.p[FILE_SIZE - 1] = '\n';
-	if (file_replace_at(folder, names[KEY_FILE_NEXT], 0600, locked_text(&content), true, err) <
-			0 ||
-		file_sync_dir(folder, err) < 0)
+	if (write_new(folder, names[KEY_FILE_NEXT], locked_text(&content), err) < 0)
 		return -1;
 	/* The folder itself may be new. */
 	auto_fd int above = open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
