@@ -151,7 +151,12 @@ const struct verb cmd_audit_verify = {
 	.summary = "check the hash chain of the audit trail",
 	.flags = VERB_JSON | VERB_HOME,
 	.help = "Each row carries the SHA-256 of itself and of the row before. Exits with 1 when a "
-		"row was changed, removed or put in between, and names the first.",
+		"row was changed, moved, removed or put in between, and names the first. The "
+		"number and hash of the last row are noted in audit-head of cloop's home, so that "
+		"rows that are gone from the end show, and an older copy of state.db; whoever puts "
+		"a backup back on purpose removes that file.\n"
+		"A trail that somebody with your rights computed anew does not show: for that, "
+		"keep what audit export writes elsewhere.",
 	.run = run_verify,
 };
 

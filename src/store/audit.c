@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "store/audit-payload.h"
 #include "store/query.h"
+#include "store/witness.h"
 #include "sys/clock.h"
 
 #define NO_ROW "0000000000000000000000000000000000000000000000000000000000000000"
@@ -59,9 +61,32 @@ static int insert(struct store *s, const struct store_audit_row *r, struct error
 	return query_run(&q, err);
 }
 
+/*
+ * The note outside the database is carried on only while the trail agrees with it: otherwise it is
+ * what shows that the trail is not the one that was written.
+ */
+static int note_later(struct store *s, const struct store_audit_row *r, struct error *err)
+{
+	const struct witness now = witness_read(store_home(s));
+	AUTO(query) q = QUERY_INIT;
+	struct witness next = {.seq = r->seq};
+
+	if (query_prepare(s, "SELECT hash FROM audit WHERE seq = ?", &q, err) < 0)
+		return -1;
+	query_bind_int(&q, now.seq);
+	int found = now.seq > 0 ? query_step(&q, err) : 0;
+	if (found < 0)
+		return -1;
+	if (now.seq > 0 && (found == 0 || !text_is(query_text(&q, 0), now.hash)))
+		return 0;
+	memcpy(next.hash, r->hash.p, r->hash.len);
+	store_witness_later(s, &next);
+	return 0;
+}
+
 int store_audit_add(struct store *s, const struct store_audit_event *event, struct error *err)
 {
-	auto_free char *payload = json_write(event->payload);
+	auto_free char *payload = audit_payload_write(event->payload);
 	char previous[SHA256_HEX_SIZE], hash[SHA256_HEX_SIZE], now[CLOCK_TEXT_SIZE];
 	int64_t last;
 
@@ -79,7 +104,7 @@ int store_audit_add(struct store *s, const struct store_audit_event *event, stru
 	};
 	hash_row(&row, hash);
 	row.hash = text_of(hash);
-	return insert(s, &row, err);
+	return insert(s, &row, err) < 0 ? -1 : note_later(s, &row, err);
 }
 
 int store_audit_append(struct store *s, const struct store_audit_event *event, struct error *err)
@@ -129,9 +154,15 @@ static void found(struct store_audit_check *c, int64_t seq, const char *why)
 	c->why = why;
 }
 
+struct following {
+	struct store_audit_check *check;
+	struct witness witness;
+};
+
 static void check_row(void *data, const struct store_audit_row *r)
 {
-	struct store_audit_check *c = data;
+	const struct following *f = data;
+	struct store_audit_check *c = f->check;
 	char hash[SHA256_HEX_SIZE];
 
 	hash_row(r, hash);
@@ -142,6 +173,8 @@ static void check_row(void *data, const struct store_audit_row *r)
 		found(c, r->seq, "it does not follow the row before it");
 	else if (!text_is(r->hash, hash))
 		found(c, r->seq, "it is not as it was written");
+	else if (r->seq == f->witness.seq && strcmp(hash, f->witness.hash) != 0)
+		found(c, r->seq, "it is not the row that was written");
 	memcpy(c->last_hash, hash, sizeof(hash));
 }
 
@@ -150,11 +183,15 @@ int store_audit_verify(struct store *s, struct store_audit_check *ret, struct er
 	AUTO(query_transaction) t = QUERY_TRANSACTION_INIT;
 	char ignored[SHA256_HEX_SIZE];
 	int64_t last;
+	/* First, since it must not be ahead of what is read of the trail. */
+	struct following f = {ret, witness_read(store_home(s))};
 
 	*ret = (struct store_audit_check){.last_hash = NO_ROW};
-	if (query_begin_read(s, &t, err) < 0 || store_audit_list(s, 0, check_row, ret, err) < 0 ||
+	if (query_begin_read(s, &t, err) < 0 || store_audit_list(s, 0, check_row, &f, err) < 0 ||
 		read_end(s, &last, ignored, err) < 0)
 		return -1;
+	if (last < f.witness.seq)
+		last = f.witness.seq;
 	if (last != ret->rows)
 		found(ret, ret->rows + 1, "rows are missing at the end");
 	return query_commit(&t, err);

@@ -1,9 +1,13 @@
 /*
  * Table audit: what was refused, granted and taken back, in the order it was written. Rows are only
  * appended. Each carries the SHA-256 of itself and of the row before, so that a row that was
- * changed, removed or put in between shows. Whoever can write the file can also compute a chain
- * anew: it proves carelessness and damage, not the absence of an attacker with our rights; for that
- * the trail is exported elsewhere.
+ * changed, removed, moved or put in between shows. Numbers are never used again, so rows that are
+ * gone from the end show by SQLite's own count, and by a note outside the database
+ * (store/witness.h), which also knows an older copy of it. Payloads are scrubbed
+ * (store/audit-payload.h).
+ *
+ * What does not show: a chain that was computed anew from some row on, with the count and the note
+ * set to match, by somebody with our rights. For that the trail is exported elsewhere.
  */
 #pragma once
 

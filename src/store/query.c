@@ -137,6 +137,7 @@ int query_commit(struct query_transaction *t, struct error *err)
 {
 	if (query_exec(t->store, "COMMIT", err) < 0)
 		return -1;
+	store_committed(t->store);
 	t->store = NULL;
 	return 0;
 }
@@ -146,5 +147,7 @@ void query_transaction_done(struct query_transaction *t)
 	/* SQLite rolls some failures back by itself; then there is nothing to do. */
 	if (t->store && !sqlite3_get_autocommit(store_db(t->store)))
 		sqlite3_exec(store_db(t->store), "ROLLBACK", NULL, NULL, NULL);
+	if (t->store)
+		store_rolled_back(t->store);
 	t->store = NULL;
 }

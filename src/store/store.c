@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "store/migrations.h"
 #include "store/query.h"
+#include "store/witness.h"
 #include "sys/clock.h"
 #include "sys/fault.h"
 #include "sys/lockfile.h"
@@ -34,6 +35,7 @@ struct store {
 	sqlite3 *db;
 	char *home;
 	char *path;
+	struct witness pending; /* seq 0: none */
 };
 
 void store_free(struct store *s)
@@ -54,6 +56,28 @@ sqlite3 *store_db(struct store *s)
 const char *store_path(const struct store *s)
 {
 	return s->path;
+}
+
+const char *store_home(const struct store *s)
+{
+	return s->home;
+}
+
+void store_witness_later(struct store *s, const struct witness *w)
+{
+	s->pending = *w;
+}
+
+void store_committed(struct store *s)
+{
+	if (s->pending.seq > 0)
+		witness_write(s->home, &s->pending);
+	s->pending.seq = 0;
+}
+
+void store_rolled_back(struct store *s)
+{
+	s->pending.seq = 0;
 }
 
 /* SQLite has several words for it: the log, its index or a journal could not grow. */

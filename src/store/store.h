@@ -35,6 +35,15 @@ must_check int store_erase(struct store *s, struct error *err);
 void store_fold_log(struct store *s);
 
 struct sqlite3 *store_db(struct store *s);
+const char *store_home(const struct store *s);
+/*
+ * A row of the audit trail that becomes its last one with the transaction that is open: noted
+ * (store/witness.h) when that is committed, forgotten when it is rolled back.
+ */
+struct witness;
+void store_witness_later(struct store *s, const struct witness *w);
+void store_committed(struct store *s);
+void store_rolled_back(struct store *s);
 const char *store_path(const struct store *s);
 
 /*
