@@ -35,6 +35,9 @@ const struct verb *const verbs[] = {
 	&cmd_secret_rekey,
 	&cmd_secret_grant,
 	&cmd_secret_grants,
+	&cmd_secret_lease,
+	&cmd_lease_list,
+	&cmd_lease_extend,
 	&cmd_audit_list,
 	&cmd_audit_verify,
 	&cmd_audit_export,
@@ -59,6 +62,7 @@ static const struct group {
 	{"executor", "where runs can happen"},
 	{"project", "what is set for a project, outside its repository"},
 	{"secret", "secrets, and who may have them"},
+	{"lease", "what runs hold of secrets"},
 	{"audit", "the hash-chained trail of what was refused and granted"},
 	{"config", "the operator's configuration"},
 };

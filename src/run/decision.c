@@ -7,6 +7,7 @@
 #include "executor/rundir/record.h"
 #include "image/reference.h"
 #include "limits/render.h"
+#include "run/run-lease.h"
 #include "spec/env-filter.h"
 #include "spec/spec-load.h"
 
@@ -80,7 +81,7 @@ static const struct container_options *options_of(const struct context *c, const
 	return strcmp(executor_kind(d->executor), "container") == 0 ? &c->config.container : NULL;
 }
 
-/* Step 5. No grants are kept in this version: what the file asks of them is refused. */
+/* Step 5. No egress grants are kept in this version: a file that asks for one is refused. */
 static int apply(
 	const struct context *c, struct decision *d, const char *project, struct error *err)
 {
@@ -162,6 +163,8 @@ int decision_make(const struct context *c, const struct decision_input *in, stru
 	executor_capabilities(ret->executor, &ret->able);
 	want_harnesses(in, ret);
 	ret->run.workspace = RUN_WORKSPACE_BIND;
+	if (in->offer)
+		run_lease_promise(in->offer, &ret->run);
 	requirement_of(ret->file.present ? &ret->file.spec : NULL, &ret->run, &ret->need);
 	if (pass_gate(c, ret, err) < 0 ||
 		ceiling_check(&c->config.fleet, "fleet ceiling", err) < 0 ||

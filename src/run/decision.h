@@ -13,6 +13,8 @@
 
 enum { DECISION_ENV_MAX = 4096 };
 
+struct offer;
+
 struct decision_input {
 	const char *project;     /* directory */
 	const char *executor_id; /* NULL: the default */
@@ -20,6 +22,8 @@ struct decision_input {
 	const struct strv *env;
 	/* Program that an image must carry for the project's provider; NULL: none. */
 	const char *harness;
+	/* Grants that match the run; NULL: none. */
+	const struct offer *offer;
 };
 
 struct decision {

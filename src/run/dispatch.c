@@ -11,7 +11,9 @@
 #include "run/audit.h"
 #include "run/ledger.h"
 #include "run/provider.h"
+#include "run/run-lease.h"
 #include "spec/spec-json.h"
+#include "store/store.h"
 
 /* The executor's request with the memory behind it. */
 struct prepared {
@@ -19,6 +21,7 @@ struct prepared {
 	struct text *env;
 	struct request_mount mounts[SPEC_MAX_MOUNTS];
 	struct text setup[RUN_SPEC_SETUP_MAX];
+	struct run_lease *lease; /* borrowed */
 	json_t *record;
 	struct executor_start start;
 };
@@ -44,7 +47,7 @@ static enum image_origin origin_of(const struct context *c, const struct decisio
 static void fill_request(const struct context *c, const struct dispatch *in,
 	const struct decision *d, struct prepared *p)
 {
-	p->env = mem_alloc(d->env.n * sizeof(*p->env));
+	p->env = mem_alloc((d->env.n + p->lease->material.n_variables) * sizeof(*p->env));
 	for (size_t i = 0; i < d->env.n; i++)
 		p->env[i] = text_of(d->env.v[i]);
 	for (size_t i = 0; i < d->run.n_mounts; i++)
@@ -72,6 +75,7 @@ static void fill_request(const struct context *c, const struct dispatch *in,
 		.n_labels = in->n_labels,
 		.sandbox_sha256 = text_of(d->run.sandbox_sha256),
 	};
+	run_lease_fill(p->lease, d, &p->request, p->env);
 }
 
 static const char *or_null(const char *s)
@@ -98,7 +102,7 @@ static void prepare(const struct context *c, const struct dispatch *in, const st
 		.setup_sha256 = or_null(d->run.setup_sha256),
 	};
 
-	*p = (struct prepared){.record = record_new(&facts)};
+	p->record = record_new(&facts);
 	fill_request(c, in, d, p);
 	json_object_set_new(p->record, "limits", decision_limits_to_json(d));
 	decision_warn(d, p->record);
@@ -119,27 +123,52 @@ static void prepare(const struct context *c, const struct dispatch *in, const st
 		.show_build = in->show_build,
 		.show_build_data = in->show_build_data,
 		.redact = &d->names,
+		.material = p->lease->material.lease[0] ? &p->lease->material : NULL,
+		.hold = run_lease_concerns(p->lease) ? run_lease_hold : NULL,
+		.hold_data = p->lease,
 	};
 }
 
-/* The decision with what the store knows of the project. */
+/* What the store knows of the project, and which grants match the run. One opening. */
+static int ask_store(const struct context *c, const struct dispatch *in, struct provider *provider,
+	struct run_lease *lease, struct error *err)
+{
+	AUTO_PTR(store) store = NULL;
+	const char *executor = in->input.executor_id;
+	struct run_lease_who who = {
+		.home = c->home.path,
+		.executor = executor ? executor : config_default_executor(&c->config),
+		.labels = in->labels,
+		.n_labels = in->n_labels,
+	};
+
+	if (store_open_existing(c->home.path, &store, err) < 0 ||
+		provider_load(store, in->input.project, provider, err) < 0)
+		return -1;
+	who.project = provider->project ? provider->project : in->input.project;
+	return run_lease_find(store, &who, lease, err);
+}
+
+/* The decision with both. */
 static int decide(const struct context *c, const struct dispatch *in, struct provider *provider,
-	struct decision *d, struct error *err)
+	struct run_lease *lease, struct decision *d, struct error *err)
 {
 	struct decision_input input = in->input;
 
-	if (provider_load(c->home.path, input.project, provider, err) < 0)
+	if (ask_store(c, in, provider, lease, err) < 0)
 		return -1;
 	input.harness = provider->harness;
+	input.offer = &lease->offer;
 	return decision_make(c, &input, d, err);
 }
 
 static int run(const struct context *c, const struct dispatch *in, struct provider *provider,
 	struct decision *d, struct dispatched *ret, struct error *err)
 {
-	AUTO(prepared) p = {.record = NULL};
+	AUTO(run_lease) lease = RUN_LEASE_INIT;
+	AUTO(prepared) p = {.lease = &lease};
 
-	if (decide(c, in, provider, d, err) < 0)
+	if (decide(c, in, provider, &lease, d, err) < 0 || run_lease_make(&lease, d, err) < 0)
 		return -1;
 	prepare(c, in, d, provider->project, &p);
 	p.start.ret_supervisor = &ret->supervisor;
@@ -268,13 +297,14 @@ int dispatch_explain(
 	const struct context *c, const struct dispatch *in, json_t **ret, struct error *err)
 {
 	AUTO(provider) provider = PROVIDER_INIT;
+	AUTO(run_lease) lease = RUN_LEASE_INIT;
 	AUTO(decision) d = DECISION_INIT;
-	AUTO(prepared) p = {.record = NULL};
+	AUTO(prepared) p = {.lease = &lease};
 	AUTO(argv_line) line = ARGV_LINE_INIT;
 	AUTO(run_image) image = RUN_IMAGE_INIT;
 
 	*ret = NULL;
-	if (decide(c, in, &provider, &d, err) < 0)
+	if (decide(c, in, &provider, &lease, &d, err) < 0)
 		return -1;
 	prepare(c, in, &d, provider.project, &p);
 	*ret = explain_decision(c, &d);

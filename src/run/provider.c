@@ -17,18 +17,14 @@ void provider_done(struct provider *p)
 	free(p->project);
 }
 
-int provider_load(const char *home, const char *dir, struct provider *ret, struct error *err)
+int provider_load(struct store *s, const char *dir, struct provider *ret, struct error *err)
 {
-	AUTO_PTR(store) store = NULL;
 	enum store_provider provider;
 
 	ret->project = file_resolve(dir);
-	if (!ret->project)
+	if (!ret->project || !s)
 		return 0;
-	int r = store_open_existing(home, &store, err);
-	if (r != 0)
-		return r < 0 ? -1 : 0;
-	r = store_project_provider(store, ret->project, &provider, err);
+	int r = store_project_provider(s, ret->project, &provider, err);
 	if (r < 0)
 		return -1;
 	ret->known = r == 0;

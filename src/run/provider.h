@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 
+struct store;
+
 struct provider {
 	char *project; /* resolved path; NULL when the directory cannot be resolved */
 	bool known;
@@ -12,8 +14,8 @@ struct provider {
 void provider_done(struct provider *p);
 
 /*
- * Looks the project of a directory up. A home without a store knows none, and none is made. Errors
- * are those of store_open(): who cannot tell what an image must carry does not run it.
+ * Looks the project of a directory up. A home without a store (NULL) knows none. Errors are those
+ * of the store: who cannot tell what an image must carry does not run it.
  */
 must_check int provider_load(
-	const char *home, const char *dir, struct provider *ret, struct error *err);
+	struct store *s, const char *dir, struct provider *ret, struct error *err);

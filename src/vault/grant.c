@@ -8,13 +8,13 @@
 #include "store/audit.h"
 #include "store/query.h"
 #include "store/secret.h"
-#include "sys/clock.h"
 #include "vault/fresh-id.h"
 #include "vault/grant-constraint.h"
 #include "vault/material.h"
 #include "vault/subject.h"
+#include "vault/time-json.h"
 
-enum { NS_PER_SECOND = 1000000000, CONSTRAINTS_MAX = 1 << 20 };
+enum { CONSTRAINTS_MAX = 1 << 20 };
 
 static const char *const state_names[] = {
 	[GRANT_ACTIVE] = "active",
@@ -40,16 +40,6 @@ enum grant_state grant_state(const struct store_grant *g, const struct two_clock
 	if (g->revoked_at != 0)
 		return GRANT_REVOKED;
 	return grant_end(g, now) <= now->realtime ? GRANT_EXPIRED : GRANT_ACTIVE;
-}
-
-static json_t *time_or_null(int64_t seconds)
-{
-	char text[CLOCK_TEXT_SIZE];
-
-	if (seconds == 0)
-		return json_null();
-	clock_format(seconds * NS_PER_SECOND, text);
-	return json_string(text);
 }
 
 /* The two largest parts of what is left: `23h59m`. */
@@ -109,11 +99,11 @@ json_t *grant_describe(const struct store_grant *g, const struct two_clocks *now
 
 	describe_constraints(g, j);
 	json_object_set_new(j, "scope", json_from_bytes(g->scope));
-	json_object_set_new(j, "created_at", time_or_null(g->created_at));
+	json_object_set_new(j, "created_at", time_json(g->created_at));
 	json_object_set_new(j, "created_by", json_from_bytes(g->created_by));
-	json_object_set_new(j, "expires_at", time_or_null(g->expires_at));
+	json_object_set_new(j, "expires_at", time_json(g->expires_at));
 	json_object_set_new(j, "expires", expires_text(g, now));
-	json_object_set_new(j, "revoked_at", time_or_null(g->revoked_at));
+	json_object_set_new(j, "revoked_at", time_json(g->revoked_at));
 	json_object_set_new(j, "state", json_string(grant_state_text(grant_state(g, now))));
 	json_object_set_new(
 		j, "revocation", g->state.len > 0 ? json_from_bytes(g->state) : json_null());

@@ -1,0 +1,217 @@
+/* cloop secret lease; cloop lease list, extend (disk-and-secrets.md §17, §19). */
+#include <stdio.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "config/config.h"
+#include "executor/rundir/home.h"
+#include "run/lease-preview.h"
+#include "run/leases.h"
+#include "store/store.h"
+
+/* ---- secret lease ---- */
+
+/* `a, b`, or "-". Of objects their `name`. */
+static void print_names(const char *title, const json_t *list)
+{
+	size_t i;
+	json_t *item;
+
+	printf("%-12s", title);
+	json_array_foreach(list, i, item)
+	{
+		const char *name = json_is_string(item) ? json_string_value(item)
+							: json_get_string(item, "name");
+		auto_free char *shown = cli_plain(name ? name : "?");
+		printf("%s%s", i ? ", " : " ", shown);
+	}
+	printf("%s\n", json_array_size(list) == 0 ? " -" : "");
+}
+
+static void print_grants(const char *title, const json_t *list)
+{
+	size_t i;
+	json_t *g;
+
+	json_array_foreach(list, i, g)
+	{
+		const char *message = json_get_string(g, "message");
+		const char *reason = json_get_string(g, "reason");
+		auto_free char *why = message ? cli_plain(message) : NULL;
+		printf("%-12s %s  %s (%s)%s%s%s%s\n", title, json_get_string(g, "grant"),
+			json_get_string(g, "secret"), json_get_string(g, "kind"),
+			reason ? ": " : "", reason ? reason : "", why ? ": " : "", why ? why : "");
+	}
+}
+
+static void print_preview(const json_t *j)
+{
+	static const char *const lists[] = {"env", "files", "devices", "interfaces", "repos"};
+	const char *expires = json_get_string(j, "expires_at");
+
+	print_grants("granted", json_object_get(j, "granted"));
+	print_grants("filtered", json_object_get(j, "filtered"));
+	print_grants("denied", json_object_get(j, "denied"));
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+		print_names(lists[i], json_object_get(j, lists[i]));
+	printf("%-12s %s\n", "expires", expires ? expires : "-");
+}
+
+/* --executor, or the one that unbound projects use. */
+static int name_executor(struct cli *c, char **ret, struct error *err)
+{
+	struct config config;
+	const char *path, *given = cli_option(c, "--executor");
+
+	if (given) {
+		*ret = mem_strdup(given);
+		return 0;
+	}
+	path = cli_config(c, err);
+	if (!path || config_load(path, &config, err) < 0)
+		return -1;
+	*ret = mem_strdup(config_default_executor(&config));
+	config_done(&config);
+	return 0;
+}
+
+static int run_preview(struct cli *c, struct error *err)
+{
+	AUTO(home) home = HOME_INIT;
+	auto_free char *executor = NULL;
+	auto_json *j = NULL;
+	const char *project = cli_option(c, "--project");
+	struct lease_preview p = {.project = project ? project : c->dir};
+
+	if (name_executor(c, &executor, err) < 0 || cli_home_open(c, &home, err) < 0)
+		return -1;
+	p.home = home.path;
+	p.executor = executor;
+	if (lease_preview(&p, &j, err) < 0)
+		return -1;
+	if (c->json)
+		cli_print_json(json_incref(j));
+	else
+		print_preview(j);
+	return CLI_OK;
+}
+
+static const struct option preview_options[] = {
+	{"--project", "DIR", "of a run in this project (default: that of -C)", NULL, false},
+	{"--executor", "ID", "of a run on this executor (default: the default one)", NULL, false},
+	{NULL, NULL, NULL, NULL, false},
+};
+
+const struct verb cmd_secret_lease = {
+	.group = "secret",
+	.name = "lease",
+	.summary = "show what a run would get; starts nothing",
+	.flags = VERB_PROJECT,
+	.options = preview_options,
+	.help = "A dry run: which grants match, what each of them brings by name, what the "
+		"project's file filters away and what is denied, with the reason. Payloads are "
+		"opened and checked as for a run; no value is shown, nothing is staged or put on "
+		"record.",
+	.run = run_preview,
+};
+
+/* ---- lease list ---- */
+
+static void print_lease(const json_t *l)
+{
+	auto_free char *project = cli_plain(json_get_string(l, "project"));
+
+	printf("%-30s  %-15s %6zu  %-20s %-9s %s\n", json_get_string(l, "id"),
+		json_get_string(l, "run"), json_array_size(json_object_get(l, "grants")),
+		json_get_string(l, "expires_at"), json_get_string(l, "state"), project);
+}
+
+static int run_list(struct cli *c, struct error *err)
+{
+	AUTO(home) home = HOME_INIT;
+	AUTO_PTR(store) store = NULL;
+	auto_json *list = json_array();
+	size_t i;
+	json_t *l;
+
+	if (cli_home_open(c, &home, err) < 0)
+		return -1;
+	int r = store_open_existing(home.path, &store, err);
+	if (r < 0 || (r == 0 && (leases_sweep(&home, store, false, err) < 0 ||
+					leases_list(store, list, err) < 0)))
+		return -1;
+	if (c->json) {
+		cli_print_json(json_pack("{s:O}", "leases", list));
+		return CLI_OK;
+	}
+	printf("%-30s  %-15s %6s  %-20s %-9s %s\n", "ID", "RUN", "GRANTS", "EXPIRES", "STATE",
+		"PROJECT");
+	json_array_foreach(list, i, l) print_lease(l);
+	return CLI_OK;
+}
+
+const struct verb cmd_lease_list = {
+	.group = "lease",
+	.name = "list",
+	.summary = "list what runs hold now",
+	.flags = VERB_JSON | VERB_HOME,
+	.help = "Oldest first. A lease of a run that ended is released here if nobody did it "
+		"before.",
+	.run = run_list,
+};
+
+/* ---- lease extend ---- */
+
+static void print_extension(const json_t *j)
+{
+	const json_t *grants = json_object_get(j, "grants");
+	size_t i;
+	json_t *g;
+
+	printf("%s until %s\n", json_get_string(j, "lease"), json_get_string(j, "expires_at"));
+	json_array_foreach(grants, i, g) printf("  %-30s  %-14s %s\n", json_get_string(g, "grant"),
+		json_get_string(g, "kind"), json_get_string(g, "result"));
+}
+
+static int run_extend(struct cli *c, struct error *err)
+{
+	AUTO(home) home = HOME_INIT;
+	AUTO_PTR(store) store = NULL;
+	auto_json *j = NULL;
+	const char *run = cli_option(c, "--run");
+
+	if (!run)
+		return cli_usage(c, err, "name the run with --run HANDLE");
+	if (cli_home_open(c, &home, err) < 0)
+		return -1;
+	int r = store_open_existing(home.path, &store, err);
+	if (r > 0)
+		return error_set(
+			err, ERROR_LEASE_NOT_FOUND, "run %s holds no lease", quoted_string(run));
+	if (r < 0 || leases_extend(store, run, &j, err) < 0)
+		return -1;
+	if (c->json)
+		cli_print_json(json_incref(j));
+	else
+		print_extension(j);
+	return CLI_OK;
+}
+
+static const struct option extend_options[] = {
+	{"--run", "HANDLE", "the run whose lease it is", NULL, false},
+	{NULL, NULL, NULL, NULL, false},
+};
+
+const struct verb cmd_lease_extend = {
+	.group = "lease",
+	.name = "extend",
+	.summary = "judge a run's grants anew; the shim's timer",
+	.flags = VERB_JSON | VERB_HOME,
+	.options = extend_options,
+	.help = "What the supervisor of a run starts every five minutes. Each grant is answered "
+		"with ok, expired or revoked; the lease ends 15 minutes from now unless a grant "
+		"ends before, and never earlier than it was to end already.",
+	.run = run_extend,
+};
