@@ -134,9 +134,10 @@ void attach_session_hang_up(struct attach_session *x)
 	forget(&x->client_source);
 	forget(&x->stuck);
 	attach_connection_close(&x->client);
-	close_input(x);
-	for (size_t i = 0; i < ATTACH_OUTPUTS; i++)
-		close_output(&x->outputs[i]);
+	/*
+	 * The ends inside stay open until it is over, and what comes is read and forgotten: a
+	 * terminal that goes away ends the leader before the init has seen whose parent it is.
+	 */
 	close_inside(x, ATTACH_CLOSED);
 }
 
