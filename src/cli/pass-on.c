@@ -113,6 +113,8 @@ void pass_on_write(struct pass_on *p, int fd, struct text bytes)
 	while (bytes.len > 0 && !p->gone[fd] && !p->enough) {
 		if (to->most == PIPE_BUF)
 			wait_ready(p, own);
+		if (p->enough)
+			return;
 		size_t n = written(
 			p, fd, write(own, bytes.p, bytes.len < to->most ? bytes.len : to->most));
 		bytes = (struct text){bytes.p + n, bytes.len - n};
