@@ -143,6 +143,41 @@ def test_fifth_session(stage, run):
         assert s.exit()["exit_code"] == 0
 
 
+def test_clients_that_leave_at_once(stage, run):
+    """Whatever step they leave at, their places are free again and nothing of them runs."""
+    def leave(i):
+        with Session(stage, run, "sleep", "77007", tty=bool(i % 2), write=True) as s:
+            if s.answer["ok"] and i % 3 == 0:
+                s.ready()
+            return s.answer["ok"]
+    for i in range(24):
+        until(lambda i=i: leave(i), "free place")
+    until(lambda: not inside(b"77007"), "end of the sessions")
+    sessions = until(lambda: four(stage, run), "four free places")
+    for s in sessions:
+        s.socket.close()
+    assert running(stage, run)
+
+
+def four(stage, run):
+    sessions = [Session(stage, run, "cat", write=True) for _ in range(4)]
+    if all(s.answer["ok"] for s in sessions):
+        return sessions
+    for s in sessions:
+        s.socket.close()
+    return None
+
+
+def test_counts_in_the_limits(stage):
+    if stage.engine.key == "R":
+        return  # a rootless engine on cgroup v1 has no limits: test_limits.py
+    stage.spec({"resources": {"pids": 2}})
+    handle = stage.detach(*SH, "sleep 100000 & wait")
+    until(lambda: inside(b"100000"), "two processes")
+    assert stage.answer("attach", handle, "--", "true", status=125)["code"] == "exec_failed"
+    stage.cloop("stop", "--grace", "0s", handle)
+
+
 def test_after_the_end(stage, run):
     stage.cloop("stop", "--grace", "0s", run)
     begin = time.monotonic()

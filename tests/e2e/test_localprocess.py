@@ -145,6 +145,14 @@ def test_not_a_project(host):
     assert host.cloop("run", "-C", host.path("absent"), "--", "true").returncode != 0
 
 
+def test_no_attach(host):
+    handle = host.detach("sleep 30")
+    done = host.cloop("attach", "--json", handle)
+    answer = json.loads(done.stdout)
+    assert done.returncode == 1 and answer["code"] == "executor_unsupported", answer
+    assert "attach" in answer["error"] and host.cloop("stop", handle).returncode == 0
+
+
 def test_environment_is_not_inherited(host):
     done = host.sh("env; echo; pwd; umask; cat; id -u", options=["--env", "GIVEN"], GIVEN="given value",
                    LEAK="leaked value", LD_LIBRARY_PATH="/nowhere")
