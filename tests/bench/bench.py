@@ -15,9 +15,9 @@ import process
 import table
 from engines import ENGINES, ROOT
 
-PARTS = ("short", "setup", "memory", "idle", "parallel", "output", "programs")
+PARTS = ("short", "setup", "memory", "idle", "attach", "parallel", "output", "programs")
 FUNCTIONS = {"short": measure.short_runs, "setup": measure.setup,
-             "memory": measure.memory, "idle": measure.idle,
+             "memory": measure.memory, "idle": measure.idle, "attach": measure.attach,
              "parallel": measure.parallel, "output": measure.output}
 # Parts that compare with podman only.
 PODMAN_ONLY = {"parallel", "output"}

@@ -7,12 +7,14 @@ import statistics
 import subprocess
 import sys
 import time
+import types
 
 import peer
 import process
 from table import Row, ratios
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+from attaching import Session  # noqa: E402
 from fake_registry import FakeRegistry, image  # noqa: E402
 
 SHORT = ("true",)
@@ -145,6 +147,32 @@ def idle(engine, n):
     stop_runs(engine, count)
     yield Row(f"{count} idle runs, CPU", engine.title, f"{percent:.2f} %", "", percent, 1, "%",
               f"{len(own)} processes, {IDLE_SECONDS} s")
+
+
+def first_output(stage, handle, tty):
+    """Milliseconds from the request for a session to the first byte that its program prints."""
+    with Session(stage, handle, "echo", "x", tty=tty) as s:
+        s.expect(b"x")
+        took = time.monotonic() - s.asked
+        s.exit()
+    return took * 1000
+
+
+def attach(engine, n):
+    """How long a session takes until it shows something, and what the command adds to that."""
+    handle = engine.output(
+        *peer.cloop_words(engine, "sleep", "1000", options=["--detach"])).strip()
+    stage = types.SimpleNamespace(engine=engine)
+    for tty in (False, True):
+        each = [first_output(stage, handle, tty) for _ in range(n)]
+        yield Row("first output of an attach session" + (", on a terminal" if tty else ""),
+                  engine.title, f"{statistics.median(each):.1f} ms", "", statistics.median(each),
+                  50, "ms", f"{n} sessions, {min(each):.1f} … {max(each):.1f} ms")
+    walls = [timed(engine, [[engine.cloop, "attach", handle, "--", "true"]])[0] * 1000
+             for _ in range(n)]
+    yield Row("`attach -- true`, wall", engine.title, f"{statistics.median(walls):.0f} ms", "",
+              statistics.median(walls), None, "ms", "with its two rows in the audit trail")
+    stop_runs(engine, 1)
 
 
 def parallel(engine, n):
