@@ -34,9 +34,8 @@ def running(stage, handle):
 
 
 def audit(stage):
-    rows = [json.loads(line.split(" ", 4)[4]) | {"action": line.split()[2]}
-            for line in stage.cloop("audit", "list").out.decode().splitlines()]
-    return [r for r in rows if r["action"].startswith("attach.")]
+    rows = stage.answer("audit", "list")["rows"]
+    return [r["payload"] | r for r in rows if r["action"].startswith("attach.")]
 
 
 # On pipes.

@@ -11,6 +11,7 @@
 #include <sys/random.h>
 
 #include "executor/container/supervise/attach-session.h"
+#include "executor/container/supervise/mask.h"
 #include "executor/container/supervise/supervisor.h"
 #include "sys/clock.h"
 
@@ -189,6 +190,7 @@ static void on_failed(struct attach_session *x, const struct init_failure *f)
 	auto_error struct error err = ERROR_INIT;
 
 	start_explain_exec(x->owner, x->word, f, &err);
+	mask_error(x->owner, &err);
 	attach_session_broken(x, &err);
 }
 
