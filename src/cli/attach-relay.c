@@ -166,12 +166,18 @@ static void read_input(struct attach_relay *r)
 
 static void tell_size(struct attach_relay *r)
 {
-	struct signalfd_siginfo info;
 	uint16_t rows, columns;
 
-	(void)!read(r->resized, &info, sizeof(info));
 	terminal_size(1, &rows, &columns);
 	attach_connection_add_size(&r->connection, rows, columns);
+}
+
+static void on_resized(struct attach_relay *r)
+{
+	struct signalfd_siginfo info;
+
+	(void)!read(r->resized, &info, sizeof(info));
+	tell_size(r);
 }
 
 static void turn(struct attach_relay *r)
@@ -195,7 +201,7 @@ static void turn(struct attach_relay *r)
 	if (p[SIGNALS].revents)
 		on_signal(r);
 	if (p[RESIZED].revents)
-		tell_size(r);
+		on_resized(r);
 	if (p[INPUT].revents && r->input)
 		read_input(r);
 	if (p[SOCKET].revents & (POLLIN | POLLHUP | POLLERR))
@@ -207,6 +213,7 @@ void attach_relay_run(struct attach_relay *r)
 	r->out.signals = r->signals;
 	if (r->tty) {
 		r->resized = watch_size();
+		tell_size(r); /* it may have changed since it was asked for */
 		terminal_raw(&r->terminal, 0, !r->write);
 	}
 	while (!r->over) {

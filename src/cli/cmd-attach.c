@@ -95,7 +95,9 @@ static int conclude(struct cli *c, struct attach *a, struct attach_relay *r, str
 	error_set(err, ERROR_ATTACH_CLOSED,
 		"the supervisor of run %s went away: the session is over, the run is not",
 		a->run.handle);
-	return error_set_remedy(err, "attach again; cloop gives the run a new supervisor");
+	return error_set_remedy(err,
+		"attach again: the run gets a new supervisor (one that lives ends a session whose "
+		"output is not read for 60 s)");
 }
 
 static int run_session(

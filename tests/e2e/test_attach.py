@@ -372,13 +372,27 @@ def test_kill_of_the_run(stage, run):
     assert p.returncode == 137 and b"the run has ended" in err
 
 
-def test_last_words(stage, run):
-    """All of the output comes before the end, however much of it."""
-    with Session(stage, run, *SH, "seq 1 200000") as s:
+@pytest.mark.parametrize("tty", [False, True])
+def test_last_words(stage, run, tty):
+    """All of the output comes before the end, however much of it, and however late it is read."""
+    with Session(stage, run, *SH, "seq 1 200000", tty=tty) as s:
         s.ready()
         time.sleep(0.5)
         s.exit()
-        assert s.text() == b"".join(b"%d\n" % i for i in range(1, 200001))
+        assert s.text().replace(b"\r", b"") == b"".join(b"%d\n" % i for i in range(1, 200001))
+
+
+def test_own_devices(stage, run):
+    """Standard streams can be opened by name, and a terminal is the session's own."""
+    with Session(stage, run, *SH, "echo o > /dev/stdout; echo e > /dev/stderr; cat /dev/stdin",
+                 write=True) as s:
+        s.type(b"i\n")
+        s.eof()
+        s.exit()
+        assert s.text() == b"o\ni\n" and s.text("stderr") == b"e\n"
+    with Session(stage, run, *SH, "echo t > /dev/tty; ps -o pid,tty,comm | grep sh", tty=True) as s:
+        s.exit()
+        assert s.text().startswith(b"t\r\n")
 
 
 def test_supervisor_dies(stage, run):
