@@ -358,6 +358,8 @@ ERROR(DEVICE_INACCESSIBLE, "device_inaccessible", 409, 125,
 	"change the node's mode or owner, or use group_add")
 ERROR(INTERFACE_IN_USE, "interface_in_use", 409, 125,
 	"take the host's routes off this interface first")
+ERROR(INTERFACE_FAILED, "interface_failed", 500, 125,
+	"ip's own words are in the message")
 ERROR(SECRET_STAGE_UNAVAILABLE, "secret_stage_unavailable", 409, 125,
 	"mount a tmpfs at /dev/shm")
 ERROR(SECRET_NOT_DELIVERED, "secret_not_delivered", 409, 125,

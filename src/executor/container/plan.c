@@ -61,6 +61,7 @@ void plan_done(struct plan *p)
 	}
 	runtime_done(&p->runtime);
 	plan_lease_done(&p->lease);
+	plan_hardware_done(&p->hardware);
 	*p = PLAN_INIT;
 }
 
@@ -138,6 +139,7 @@ json_t *plan_to_json(const struct plan *p)
 			(json_int_t)p->asked.pids));
 	json_object_set_new(j, "mounts", mounts_to_json(p));
 	json_object_set_new(j, "lease", plan_lease_to_json(&p->lease));
+	json_object_set_new(j, "hardware", plan_hardware_to_json(&p->hardware));
 	return j;
 }
 
@@ -190,6 +192,8 @@ int plan_from_json(json_t *j, struct plan *ret, struct error *err)
 		return missing(err, "mounts");
 	if (plan_lease_from_json(json_object_get(j, "lease"), &ret->lease) < 0)
 		return missing(err, "lease");
+	if (plan_hardware_from_json(json_object_get(j, "hardware"), &ret->hardware) < 0)
+		return missing(err, "hardware");
 	limits_from_json(json_object_get(j, "asked"), &ret->asked);
 	ret->uid = (uid_t)json_get_int(j, "uid", 0);
 	ret->gid = (gid_t)json_get_int(j, "gid", 0);

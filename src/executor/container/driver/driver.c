@@ -6,6 +6,7 @@
 #include "executor/container/capabilities.h"
 #include "executor/container/detect.h"
 #include "executor/container/driver/shim.h"
+#include "executor/container/ip-program.h"
 #include "executor/rundir/rundir-ops.h"
 #include "sys/cgroup.h"
 #include "sys/clock.h"
@@ -91,6 +92,8 @@ void container_driver_capabilities(const struct executor *e, struct candidate *r
 	const struct container_driver *d = container_driver_of(e);
 	struct capability_facts facts = {
 		.euid = geteuid(),
+		.ip = ip_program_ip() != NULL,
+		.nsenter = ip_program_nsenter() != NULL,
 		.cgroup_version = cgroup_version(),
 		.delegated = cgroup_delegated(CGROUP_CPU) && cgroup_delegated(CGROUP_MEMORY) &&
 			     cgroup_delegated(CGROUP_PIDS),
@@ -106,7 +109,11 @@ void container_driver_capabilities(const struct executor *e, struct candidate *r
 	ret->network_off = TEXT("enforced");
 	ret->network_egress = c.network_egress;
 	ret->stream = ret->signal = ret->shares_host_filesystem = true;
-	ret->image_override = ret->sandbox_mounts = true;
+	ret->image_override = ret->sandbox_mounts = ret->host_mounts = true;
+	ret->devices = c.devices;
+	ret->interfaces = c.interfaces == INTERFACES_POSSIBLE;
+	if (!ret->interfaces)
+		ret->interfaces_reason = text_of(capabilities_reason_text(c.interfaces));
 	/* docker's builder has no runtime of its own: what is to run isolated would be built
 	 * outside. */
 	ret->sandbox_build = d->runtime.engine == ENGINE_PODMAN || !c.kernel_isolated;

@@ -244,3 +244,25 @@ int project_open_source(const struct project *p, const struct request_mount *m,
 	s = PROJECT_SOURCE_INIT;
 	return 0;
 }
+
+int project_open_repository(
+	const struct request_mount *m, struct project_source *ret, struct error *err)
+{
+	AUTO(project_source) s = PROJECT_SOURCE_INIT;
+	auto_free char *source = mem_strndup(m->source.p, m->source.len);
+
+	s.path = file_resolve(source);
+	if (!s.path)
+		return error_set_errno(err, ERROR_MOUNT_SOURCE_MISSING, errno,
+			"the granted repository %s", quoted_string(source));
+	s.fd = open(s.path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (s.fd < 0)
+		return refuse_source(err, source, errno);
+	if (faccessat(AT_FDCWD, s.path, R_OK | X_OK, AT_EACCESS) < 0)
+		return refuse_source(err, source, EACCES);
+	if (m->read_only && check_no_submount(s.path, err) < 0)
+		return -1;
+	*ret = s;
+	s = PROJECT_SOURCE_INIT;
+	return 0;
+}

@@ -46,5 +46,11 @@ void project_source_done(struct project_source *s);
  */
 must_check int project_open_source(const struct project *p, const struct request_mount *m,
 	struct project_source *ret, struct error *err);
+/*
+ * A granted repository: where `source` really leads, opened. Errors: mount_source_missing,
+ * mount_source_type, mount_source_unreadable.
+ */
+must_check int project_open_repository(
+	const struct request_mount *m, struct project_source *ret, struct error *err);
 /* One of the protected files, O_PATH, without following a link; -1 + err. */
 must_check int project_open_file(const struct project *p, enum project_file f, struct error *err);

@@ -12,6 +12,7 @@
 #include "base/num.h"
 #include "executor/container/driver/driver.h"
 #include "executor/container/driver/guest-file.h"
+#include "executor/container/driver/hardware-plan.h"
 #include "executor/container/driver/handover.h"
 #include "executor/container/driver/lease-plan.h"
 #include "executor/container/driver/project.h"
@@ -43,6 +44,9 @@ struct preparation {
 	struct project_source sources[SOURCES_MAX];
 	struct request_mount mounts[SOURCES_MAX];
 	size_t n_sources;
+	struct project_source repos[SOURCES_MAX];
+	struct request_mount host_mounts[SOURCES_MAX];
+	size_t n_repos;
 	struct strv client_env;
 	struct image_verdict verdict;
 	struct run_image image;
@@ -57,6 +61,8 @@ static void preparation_done(struct preparation *p)
 {
 	for (size_t i = 0; i < p->n_sources; i++)
 		project_source_done(&p->sources[i]);
+	for (size_t i = 0; i < p->n_repos; i++)
+		project_source_done(&p->repos[i]);
 	for (size_t i = 0; i < p->n_given; i++)
 		close(p->given[i]);
 	strv_done(&p->client_env);
@@ -127,6 +133,8 @@ static int build_line(
 	request.image_user = p->image.stored.has_user;
 	request.mounts = p->mounts;
 	request.n_mounts = p->n_sources;
+	request.host_mounts = p->host_mounts;
+	request.n_host_mounts = p->n_repos;
 	if (p->stage) {
 		stage = (struct request_mount){.source = text_of(p->stage),
 			.target = text_of(p->start->material->dir),
@@ -156,6 +164,24 @@ static int open_sources(struct preparation *p, struct error *err)
 			return -1;
 		p->mounts[i] = r->mounts[i];
 		p->mounts[i].source = text_of(p->sources[i].path);
+	}
+	return 0;
+}
+
+static int open_repositories(struct preparation *p, struct error *err)
+{
+	const struct container_request *r = p->start->request;
+
+	if (r->n_host_mounts > SOURCES_MAX)
+		return error_set(
+			err, ERROR_MOUNTS_TOO_MANY, "%zu granted repositories", r->n_host_mounts);
+	for (size_t i = 0; i < r->n_host_mounts; i++) {
+		p->repos[i] = PROJECT_SOURCE_INIT;
+		p->n_repos = i + 1;
+		if (project_open_repository(&r->host_mounts[i], &p->repos[i], err) < 0)
+			return -1;
+		p->host_mounts[i] = r->host_mounts[i];
+		p->host_mounts[i].source = text_of(p->repos[i].path);
 	}
 	return 0;
 }
@@ -197,7 +223,7 @@ static int prepare(struct preparation *p, const struct executor *e,
 	p->guest = guest_file_path(p->home.path);
 	p->user_home = home_of_user();
 	if (project_open(dir, &d->runtime, &p->project, err) < 0 || open_sources(p, err) < 0 ||
-		prepare_lease(p, err) < 0)
+		open_repositories(p, err) < 0 || prepare_lease(p, err) < 0)
 		return -1;
 	if (build_line(p, EXPLAINED_HANDLE, RUN_IMAGE_UNKNOWN, err) < 0)
 		return -1;
@@ -271,6 +297,9 @@ static int given_fd(struct preparation *p, const struct plan_mount *m, struct er
 	for (size_t i = 0; i < p->n_sources; i++)
 		if (text_is(p->mounts[i].target, m->target))
 			return dup(p->sources[i].fd);
+	for (size_t i = 0; i < p->n_repos; i++)
+		if (text_is(p->host_mounts[i].target, m->target))
+			return dup(p->repos[i].fd);
 	for (size_t i = 0; i < PROJECT_FILE_COUNT; i++)
 		if (strncmp(m->target, prefix, strlen(prefix)) == 0 &&
 			strcmp(m->target + strlen(prefix),
@@ -352,7 +381,9 @@ static int make_plan(struct preparation *p, const struct executor *e, const char
 	plan->stop_grace_ms = o->stop_grace_seconds * MS;
 	plan->timeout_ms = start->timeout_ms;
 	plan->log_max_mb = o->log_max_mb;
-	return lease_plan_fill(start->material, p->stage, plan, err);
+	return lease_plan_fill(start->material, p->stage, plan, err) < 0
+		       ? -1
+		       : hardware_plan_fill(start, &plan->hardware, err);
 }
 
 static json_t *first_record(struct preparation *p, const char *handle)

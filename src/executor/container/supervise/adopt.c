@@ -95,6 +95,7 @@ static void go_on(struct supervisor *s, const struct inspection *seen)
 		finish_begin(s);
 		return;
 	}
+	interfaces_restore(s);
 	start_watch_cgroup(s);
 	output_start(&s->output);
 	if (listen_for_init(s, &err) < 0)
@@ -178,6 +179,7 @@ static void carry_out(
 		end_lost(s);
 		break;
 	case ADOPT_CLEANUP:
+		interfaces_return(s);
 		lease_wipe(s);
 		finish_over(s);
 		remove_begin(s);

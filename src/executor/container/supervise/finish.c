@@ -93,6 +93,7 @@ static void stop_watching(struct supervisor *s)
 	gate_unlisten(s);
 	gate_disconnect(s);
 	attach_on_run_end(s);
+	interfaces_return(s);
 }
 
 /* Everything that makes the record final, in the order of §13.4. */

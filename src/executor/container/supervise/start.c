@@ -15,6 +15,7 @@
 #include "executor/container/failure.h"
 #include "executor/container/init/init-exec.h"
 #include "executor/container/inspect.h"
+#include "executor/container/supervise/devices.h"
 #include "executor/container/supervise/mask.h"
 #include "executor/container/supervise/supervisor.h"
 #include "executor/container/supervise/verify.h"
@@ -31,6 +32,7 @@ enum {
 	SLOTS_MAX = 8,
 	CLIENT_GRACE_MS = 2000,
 	OOM_COUNT_MS = 20,
+	VERIFY_FINE_MAX = 512,
 };
 
 /* Our end stays open for reading: a caller who goes away, or shuts its end down, cancels. */
@@ -258,7 +260,7 @@ static int make_files(struct supervisor *s, struct error *err)
 	for (size_t i = 0; i < p->n_mounts; i++)
 		if (open_mount(s, i, err) < 0)
 			return -1;
-	return 0;
+	return devices_check_host(s, err);
 }
 
 static unsigned start_slots(void)
@@ -485,7 +487,11 @@ static int verify_all(struct supervisor *s, struct error *err)
 {
 	struct verify_mount mounts[PLAN_MOUNTS_MAX];
 	struct limits effective = {0};
+	AUTO(strv) fine = STRV_INIT(VERIFY_FINE_MAX);
 
+	strv_add_all(&fine, &s->plan.volumes);
+	for (size_t i = 0; i < s->plan.hardware.n_devices; i++)
+		strv_add(&fine, s->plan.hardware.devices[i].target);
 	for (size_t i = 0; i < s->plan.n_mounts; i++)
 		mounts[i] = (struct verify_mount){
 			s->plan.mounts[i].target, s->plan.mounts[i].read_only, s->mount_fds[i]};
@@ -495,7 +501,7 @@ static int verify_all(struct supervisor *s, struct error *err)
 		.guest_fd = s->guest_fd,
 		.mounts = mounts,
 		.n_mounts = s->plan.n_mounts,
-		.also_fine = &s->plan.volumes,
+		.also_fine = &fine,
 		.env = &s->launch.expected,
 		.asked = s->plan.asked,
 		.uid = s->plan.uid,
@@ -509,6 +515,8 @@ static int verify_all(struct supervisor *s, struct error *err)
 		return -1;
 	if (step(s, "verify:confinement", err) < 0 || verify_confinement(&v, err) < 0)
 		return -1;
+	if (step(s, "verify:devices", err) < 0 || devices_check_inside(s, err) < 0)
+		return -1;
 	record_effective(s, &effective);
 	return 0;
 }
@@ -518,7 +526,8 @@ static int release(struct supervisor *s, struct error *err)
 {
 	json_t *supervision = record_supervision(s->record);
 
-	if (step(s, "start:14-interfaces", err) < 0 || step(s, "start:15-record", err) < 0)
+	if (step(s, "start:14-interfaces", err) < 0 || interfaces_give(s, err) < 0 ||
+		step(s, "start:15-record", err) < 0)
 		return -1;
 	json_object_set_new(supervision, "released", json_true());
 	json_object_set_new(supervision, "released_ns", json_integer(clock_realtime_ns()));

@@ -203,12 +203,20 @@ static bool kill_by_pidfd(const struct supervisor *s)
 	       syscall(SYS_pidfd_send_signal, s->init_pidfd, SIGKILL, NULL, 0) == 0;
 }
 
+/* §17.2: before the signal of a kill, a timeout, a full disk, a revocation. */
+static bool takes_interfaces(const struct supervisor *s, int signal)
+{
+	return signal == SIGKILL || !s->why || strcmp(s->why, "cancelled") != 0;
+}
+
 /* asked: for the request on record, else for a user. */
 static void send_signal(struct supervisor *s, int signal, bool asked)
 {
 	settle(s);
 	s->pending_signal = signal;
 	s->pending_asked = asked;
+	if (asked && takes_interfaces(s, signal))
+		interfaces_return(s);
 	if (has_ended(s)) {
 		too_late(s);
 		return;

@@ -38,6 +38,7 @@ static void supervisor_init(struct supervisor *s)
 		.plan = PLAN_INIT,
 		.launch = LAUNCH_INIT,
 		.lease = LEASE_INIT,
+		.interfaces = INTERFACES_INIT,
 		.cgroup = CGROUP_INIT,
 		.lock_fd = -1,
 		.caller_fd = -1,
@@ -82,6 +83,7 @@ static void supervisor_done(struct supervisor *s)
 	json_decref(s->record);
 	launch_done(&s->launch);
 	lease_done(&s->lease);
+	interfaces_done(&s->interfaces);
 	plan_done(&s->plan);
 	rundir_done(&s->run);
 	home_done(&s->home);

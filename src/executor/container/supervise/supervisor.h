@@ -11,7 +11,7 @@
  *              record, `end`                             adopt.c   taking over
  *   remove.c   the container, then the run's files       orphan.c  a dead supervisor's client
  *   lease.c    what the run holds of its lease           stage.c   the files of it
- *   mask.c     what nobody may see of it
+ *   mask.c     what nobody may see of it             devices.c, interfaces.c  the host's hardware
  *   attach.c   attach sessions
  *
  * Whatever can be decided without the system is decided elsewhere (plan.h, decisions/): this folder
@@ -26,6 +26,7 @@
 #include "executor/container/plan.h"
 #include "executor/container/supervise/attach.h"
 #include "executor/container/supervise/engine-call.h"
+#include "executor/container/supervise/interfaces.h"
 #include "executor/container/supervise/lease.h"
 #include "executor/container/supervise/output.h"
 #include "executor/rundir/control-server.h"
@@ -87,6 +88,7 @@ struct supervisor {
 	struct output output;
 	unsigned unmasked; /* values that are too short to be masked */
 	struct lease lease;
+	struct interfaces interfaces;
 
 	/* limits and usage */
 	struct cgroup cgroup;
