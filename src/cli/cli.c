@@ -12,6 +12,7 @@
 #include "base/num.h"
 #include "cli/verbs.h"
 #include "run/context.h"
+#include "run/revoke.h"
 #include "sys/env.h"
 
 void cli_done(struct cli *c)
@@ -183,6 +184,13 @@ int cli_context_open(struct cli *c, struct context *ret, struct error *err)
 	const char *config = home ? cli_config(c, err) : NULL;
 
 	return config ? context_open(home, config, ret, err) : -1;
+}
+
+void cli_revoke_due(struct cli *c, const struct home *home)
+{
+	auto_error struct error ignored = ERROR_INIT;
+
+	revoke_due(home, cli_config(c, &ignored));
 }
 
 bool cli_config_named(const struct cli *c)

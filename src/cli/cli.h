@@ -79,6 +79,8 @@ must_check int cli_check_paths(const struct cli *c, struct error *err);
 must_check int cli_home_open(struct cli *c, struct home *ret, struct error *err);
 /* context_open() of cli_home() and cli_config(). */
 must_check int cli_context_open(struct cli *c, struct context *ret, struct error *err);
+/* revoke_due() with cli_config(): for commands that touch runs. */
+void cli_revoke_due(struct cli *c, const struct home *home);
 /* Was the config file named (--config, CLOOP_CONFIG), so that its absence may surprise? */
 bool cli_config_named(const struct cli *c);
 

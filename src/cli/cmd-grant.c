@@ -183,6 +183,7 @@ static int run_grants(struct cli *c, struct error *err)
 	filter.subject = text_of(subject.text);
 	if (cli_home_open(c, &home, err) < 0)
 		return -1;
+	cli_revoke_due(c, &home);
 	int r = store_open_existing(home.path, &store, err);
 	if (r < 0 || (r == 0 && grant_list(store, &filter, &now, list, err) < 0))
 		return -1;

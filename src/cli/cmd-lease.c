@@ -138,6 +138,7 @@ static int run_list(struct cli *c, struct error *err)
 
 	if (cli_home_open(c, &home, err) < 0)
 		return -1;
+	cli_revoke_due(c, &home);
 	int r = store_open_existing(home.path, &store, err);
 	if (r < 0 || (r == 0 && (leases_sweep(&home, store, false, err) < 0 ||
 					leases_list(store, list, err) < 0)))

@@ -41,6 +41,7 @@ static int run(struct cli *c, struct error *err)
 		return -1;
 	follow_adopt_all(&home);
 	import_all(&home);
+	cli_revoke_due(c, &home);
 	if (rundir_list(&home, &handles, err) < 0)
 		return -1;
 	strv_foreach (handle, &handles) {

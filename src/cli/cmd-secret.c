@@ -5,7 +5,9 @@
 #include "cli/actor.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/take-back.h"
 #include "executor/rundir/home.h"
+#include "run/revoke.h"
 #include "store/secret.h"
 #include "store/store.h"
 #include "vault/rekey.h"
@@ -59,24 +61,49 @@ static int run_list(struct cli *c, struct error *err)
 	return CLI_OK;
 }
 
+/* Its grants end before it does: no run gets it in between. */
+static int end_grants(
+	struct store *s, const char *name, const char *actor, json_t *numbers, struct error *err)
+{
+	const struct revoke_order order = {
+		.action = REVOCATION_SCRUB, .reason = "the secret was deleted", .actor = actor};
+
+	return revoke_store_secret(s, name, &order, numbers, err);
+}
+
+static int show_deletion(const struct cli *c, const char *name, const json_t *revoked)
+{
+	size_t i;
+	json_t *one;
+
+	if (c->json) {
+		cli_print_json(json_pack(
+			"{s:s, s:b, s:O}", "name", name, "deleted", 1, "revoked", revoked));
+		return take_back_status(revoked);
+	}
+	printf("deleted: %s\n", name);
+	json_array_foreach(revoked, i, one) take_back_print(one);
+	return take_back_status(revoked);
+}
+
 static int run_delete(struct cli *c, struct error *err)
 {
 	AUTO(home) home = HOME_INIT;
 	AUTO_PTR(store) store = NULL;
 	auto_free char *actor = actor_name();
+	auto_json *numbers = json_array();
+	auto_json *revoked = NULL;
 	const char *name = cli_arg(c, 0);
 
 	int r = open_store(c, &home, &store, err);
 	if (r > 0)
 		return error_set(
 			err, ERROR_SECRET_NOT_FOUND, "there is no secret %s", quoted_string(name));
-	if (r < 0 || vault_delete(store, name, actor, err) < 0)
+	if (r < 0 || end_grants(store, name, actor, numbers, err) < 0 ||
+		vault_delete(store, name, actor, err) < 0 ||
+		take_back(c, &home, store, numbers, &revoked, err) < 0)
 		return -1;
-	if (c->json)
-		cli_print_json(json_pack("{s:s, s:b}", "name", name, "deleted", 1));
-	else
-		printf("deleted: %s\n", name);
-	return CLI_OK;
+	return show_deletion(c, name, revoked);
 }
 
 static int read_target(const struct cli *c, enum rekey_to *ret, struct error *err)
@@ -139,7 +166,7 @@ const struct verb cmd_secret_delete = {
 	.args = "NAME",
 	.min_args = 1,
 	.max_args = 1,
-	.flags = VERB_JSON | VERB_HOME,
+	.flags = VERB_JSON | VERB_HOME | VERB_CONFIG,
 	.help = "What was sealed is overwritten in state.db. No key is needed. What a workload "
 		"copied is out of reach: rotate the credential where it came from.",
 	.run = run_delete,

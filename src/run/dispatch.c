@@ -11,6 +11,7 @@
 #include "run/audit.h"
 #include "run/ledger.h"
 #include "run/provider.h"
+#include "run/revoke.h"
 #include "run/run-lease.h"
 #include "spec/spec-json.h"
 #include "store/store.h"
@@ -172,7 +173,12 @@ static int run(const struct context *c, const struct dispatch *in, struct provid
 		return -1;
 	prepare(c, in, d, provider->project, &p);
 	p.start.ret_supervisor = &ret->supervisor;
-	return executor_start(d->executor, &p.start, ret->handle, err);
+	if (executor_start(d->executor, &p.start, ret->handle, err) < 0)
+		return -1;
+	/* Behind the start, which it must not keep waiting. */
+	if (lease.revocations_due)
+		revoke_due_on(&c->home, &c->executors);
+	return 0;
 }
 
 /* What was decided, and how it went on, into the ledger. */

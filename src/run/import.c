@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "executor/rundir/record.h"
 #include "run/final-record.h"
+#include "run/leases.h"
 #include "run/task-end.h"
 #include "store/audit.h"
 #include "store/journal.h"
@@ -148,7 +149,7 @@ static int take_over(struct store *s, const struct due *d, struct error *err)
 	const struct final_record *f = &d->final;
 
 	int r = store_run_add(s, &f->row, err);
-	if (r < 0 || settle_task(s, f, err) < 0)
+	if (r < 0 || leases_release(s, d->run.handle, err) < 0 || settle_task(s, f, err) < 0)
 		return -1;
 	if (r > 0)
 		return 0;

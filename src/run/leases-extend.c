@@ -155,11 +155,9 @@ static int extend(struct store *s, struct extension *x, json_t **ret, struct err
 			return -1;
 	int64_t expires_in = move_end(x);
 	*ret = answer(x, expires_in);
-	if (x->expires_at == before)
-		return 0;
-	return store_lease_extend(s, x->lease, x->expires_at, x->hard_end, err) < 0
-		       ? -1
-		       : audit(s, x, *ret, err);
+	if (store_lease_extend(s, x->lease, x->expires_at, x->hard_end, err) < 0)
+		return -1;
+	return x->expires_at == before ? 0 : audit(s, x, *ret, err);
 }
 
 int leases_extend(struct store *s, const char *handle, json_t **ret, struct error *err)

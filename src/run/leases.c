@@ -9,7 +9,6 @@
 #include "store/audit.h"
 #include "store/lease.h"
 #include "store/query.h"
-#include "sys/log.h"
 #include "vault/clocks-now.h"
 #include "vault/time-json.h"
 
@@ -108,27 +107,6 @@ int leases_release(struct store *s, const char *handle, struct error *err)
 	if (r != 0 || e.state != STORE_LEASE_OPEN)
 		return r < 0 ? -1 : 0;
 	return end(s, &e, STORE_LEASE_RELEASED, err);
-}
-
-static int release_run(const struct home *home, const char *handle, struct error *err)
-{
-	AUTO_PTR(store) store = NULL;
-	AUTO(query_transaction) t = QUERY_TRANSACTION_INIT;
-
-	int r = store_open_existing(home->path, &store, err);
-	if (r != 0)
-		return r < 0 ? -1 : 0;
-	if (query_begin(store, &t, err) < 0 || leases_release(store, handle, err) < 0)
-		return -1;
-	return query_commit(&t, err);
-}
-
-void leases_release_run(const struct home *home, const char *handle)
-{
-	auto_error struct error err = ERROR_INIT;
-
-	if (release_run(home, handle, &err) < 0)
-		log_warning("the lease of run %s is not released yet: %s", handle, err.message);
 }
 
 /* ---- Sweeping ---- */

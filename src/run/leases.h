@@ -21,9 +21,6 @@ must_check int leases_list(struct store *s, json_t *list, struct error *err);
  * transaction of the caller. Any number of times.
  */
 must_check int leases_release(struct store *s, const char *handle, struct error *err);
-/* The same in a transaction of its own; a failure is a warning, the next sweep tries again. */
-void leases_release_run(const struct home *home, const char *handle);
-
 /*
  * Ends open leases whose run is over or gone. due_only: looks only at those that were not extended
  * in time, which costs nothing where there are none. 0, or -1 + err.

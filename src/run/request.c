@@ -17,8 +17,8 @@ static bool has_ended(const struct rundir *run)
 	return record && record_final(record);
 }
 
-int request_send(const struct home *home, const struct rundir *run, const json_t *request,
-	int64_t timeout_ms, struct error *err)
+int request_ask(const struct home *home, const struct rundir *run, const json_t *request,
+	int64_t timeout_ms, json_t **ret, struct error *err)
 {
 	int64_t until = clock_boottime_ms() + LISTEN_MS;
 
@@ -27,7 +27,7 @@ int request_send(const struct home *home, const struct rundir *run, const json_t
 			return 0;
 		if (follow_adopt(home, run, NULL, err) < 0)
 			return -1;
-		if (control_call(home, run->handle, request, timeout_ms, NULL, err) == 0)
+		if (control_call(home, run->handle, request, timeout_ms, ret, err) == 0)
 			return 0;
 		if (has_ended(run))
 			return 0;
@@ -36,6 +36,12 @@ int request_send(const struct home *home, const struct rundir *run, const json_t
 			return -1;
 		clock_sleep_ms(AGAIN_MS);
 	}
+}
+
+int request_send(const struct home *home, const struct rundir *run, const json_t *request,
+	int64_t timeout_ms, struct error *err)
+{
+	return request_ask(home, run, request, timeout_ms, NULL, err);
 }
 
 int request_signal(

@@ -9,6 +9,9 @@
  */
 must_check int request_send(const struct home *home, const struct rundir *run,
 	const json_t *request, int64_t timeout_ms, struct error *err);
+/* The same with the answer; NULL of an ended run. */
+must_check int request_ask(const struct home *home, const struct rundir *run, const json_t *request,
+	int64_t timeout_ms, json_t **ret, struct error *err);
 /* interrupt, terminate or kill; else signal_invalid. */
 must_check int request_signal(
 	const struct home *home, const struct rundir *run, const char *signal, struct error *err);

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "run/decision.h"
+#include "run/revoke.h"
 #include "store/store.h"
 #include "vault/clocks-now.h"
 #include "vault/local-repo.h"
@@ -41,7 +42,11 @@ int run_lease_find(
 	mem_set_string(&ret->project, who->project);
 	mem_set_string(&ret->executor, who->executor);
 	ret->now = clocks_now();
-	return s ? offer_load(s, &subject, &ret->now, &ret->offer, err) : 0;
+	if (!s)
+		return 0;
+	return revoke_is_due(s, &ret->revocations_due, err) < 0
+		       ? -1
+		       : offer_load(s, &subject, &ret->now, &ret->offer, err);
 }
 
 void run_lease_promise(const struct offer *offer, struct run_spec *run)

@@ -22,7 +22,8 @@ struct run_lease {
 	struct two_clocks now; /* at which grants are judged */
 	struct offer offer;
 	struct material material;
-	json_t *report; /* of lease_make(); NULL: nothing matched */
+	json_t *report;       /* of lease_make(); NULL: nothing matched */
+	bool revocations_due; /* some are to be tried again */
 	/* What a request borrows. */
 	struct secret *lines; /* NAME=VALUE */
 	struct request_mount repos[MATERIAL_REPOS_MAX];
