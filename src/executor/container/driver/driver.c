@@ -110,6 +110,7 @@ void container_driver_capabilities(const struct executor *e, struct candidate *r
 	ret->network_egress = c.network_egress;
 	ret->stream = ret->signal = ret->shares_host_filesystem = true;
 	ret->image_override = ret->sandbox_mounts = ret->host_mounts = true;
+	ret->secret_files = ret->revocation = true;
 	ret->devices = c.devices;
 	ret->interfaces = c.interfaces == INTERFACES_POSSIBLE;
 	if (!ret->interfaces)
