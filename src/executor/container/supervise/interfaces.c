@@ -335,7 +335,6 @@ void interfaces_restore(struct supervisor *s)
 
 	if (!on_record(s))
 		return;
-	s->interfaces.out = true;
 	if (s->interfaces.ns < 0)
 		s->interfaces.ns = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (s->interfaces.ns >= 0 && !is_namespace(s->interfaces.ns))
