@@ -5,8 +5,7 @@
 #include "cli/commands.h"
 #include "cli/project-path.h"
 #include "executor/rundir/home.h"
-#include "run/follow.h"
-#include "run/import.h"
+#include "run/look.h"
 #include "store/journal.h"
 
 enum { LIST_DEFAULT = 100, LIST_MAX = 1000000 };
@@ -37,8 +36,7 @@ static int look(struct cli *c, struct error *err)
 
 	if (cli_home_open(c, &home, err) < 0)
 		return -1;
-	follow_adopt_all(&home);
-	import_all(&home);
+	look_at_runs(&home);
 	return 0;
 }
 

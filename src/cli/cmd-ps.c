@@ -5,8 +5,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "executor/rundir/record.h"
-#include "run/follow.h"
-#include "run/import.h"
+#include "run/look.h"
 
 enum { RUNS_MAX = 100000 };
 
@@ -39,8 +38,7 @@ static int run(struct cli *c, struct error *err)
 
 	if (cli_home_open(c, &home, err) < 0)
 		return -1;
-	follow_adopt_all(&home);
-	import_all(&home);
+	look_at_runs(&home);
 	cli_revoke_due(c, &home);
 	if (rundir_list(&home, &handles, err) < 0)
 		return -1;

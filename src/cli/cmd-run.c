@@ -1,329 +1,190 @@
 /* cloop run: the main job (cli.md). */
-#include <errno.h>
-#include <signal.h>
-#include <string.h>
-#include <sys/signalfd.h>
+#include <stdio.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/pass-on.h"
+#include "cli/project-path.h"
 #include "cli/record-file.h"
+#include "cli/run-session.h"
 #include "cli/signals.h"
-#include "cli/unblocked.h"
-#include "executor/container/request.h"
-#include "executor/rundir/record.h"
-#include "run/audit.h"
-#include "run/dispatch.h"
-#include "run/follow.h"
-#include "run/import.h"
-#include "run/request.h"
-#include "sys/env.h"
+#include "executor/rundir/home.h"
+#include "run/claimed-task.h"
+#include "run/look.h"
+#include "run/project-file.h"
+#include "store/task.h"
 
-enum { LABELS_MAX = 64, ENV_MAX = 512, NOT_STARTED = 125 };
+enum { SIGNALLED = 128, NO_MORE = -2 };
 
-/* One foreground run. */
-struct session {
+/* Tasks of one project, one after the other. */
+struct series {
 	struct cli *cli;
-	struct context context;
-	struct rundir run;
-	struct record_file record_file;
-	bool recorded; /* --record was done, or failed and said so */
-	int signals;
-	unsigned interrupts;
-	bool quiet;                /* --json: the record is the answer, output stays in the log */
-	struct unblocked progress; /* of a build */
-	struct pass_on out;
-	struct follow follow;
+	struct home home;
+	char *project;
+	int64_t id; /* the one wanted; 0 = all that are pending */
+	struct run_session_job job;
+	size_t begun;
 };
 
-static void session_done(struct session *s)
+static void series_done(struct series *s)
 {
-	record_file_done(&s->record_file);
-	unblocked_done(&s->progress);
-	pass_on_done(&s->out);
-	rundir_done(&s->run);
-	context_done(&s->context);
-	if (s->signals >= 0)
-		close(s->signals);
+	home_done(&s->home);
+	free(s->project);
 }
 
-/*
- * Interrupt goes to the workload, as a terminal would send it; a second one asks for the end, a
- * third insists. Every other one asks for the end at once.
- */
-static void on_signal(void *data)
+static void announce(const struct series *s, const struct claimed_task *t)
 {
-	struct session *s = data;
-	auto_error struct error err = ERROR_INIT;
-	struct signalfd_siginfo info;
-
-	if (read(s->signals, &info, sizeof(info)) != sizeof(info))
+	if (s->cli->json || s->id != 0)
 		return;
-	const char *word = "terminate";
-	if (info.ssi_signo == SIGINT && s->interrupts++ == 0)
-		word = "interrupt";
-	else if (s->interrupts > 2)
-		word = "kill";
-	if (request_signal(&s->context.home, &s->run, word, &err) < 0)
-		cli_print_error(s->cli, &err);
+	auto_free char *title = cli_plain(t->title);
+	fprintf(stderr, "cloop: task %lld: %s\n", (long long)t->attempt.id, title);
 }
 
-static void tell_gap(struct session *s, const struct log_frame *frame)
+/* Words on the command line take the place of the task's own. */
+static int choose_words(struct series *s, const struct claimed_task *t, struct error *err)
 {
-	uint64_t lost = log_gap_lost(frame);
-	auto_free char *text =
-		lost == LOG_LOST_UNKNOWN
-			? mem_strdup("[cloop] some output is missing here\n")
-			: mem_printf("[cloop] %llu bytes of output are missing here\n",
-				  (unsigned long long)lost);
+	const struct cli *c = s->cli;
+	bool given = c->n_argv > 0;
 
-	pass_on_write(&s->out, 2, text_of(text));
-}
-
-static bool on_frame(void *data, const struct log_frame *frame)
-{
-	struct session *s = data;
-
-	if (s->quiet)
-		return true;
-	s->out.reader = s->follow.reader;
-	if (frame->stream == LOG_STDOUT || frame->stream == LOG_COMBINED)
-		pass_on_frame(&s->out, 1, frame->data);
-	else if (frame->stream == LOG_STDERR)
-		pass_on_frame(&s->out, 2, frame->data);
-	else if (frame->stream == LOG_GAP)
-		tell_gap(s, frame);
-	else if (frame->stream == LOG_NOTE) {
-		pass_on_write(&s->out, 2, frame->data);
-		pass_on_write(&s->out, 2, TEXT("\n"));
-	}
-	return true;
-}
-
-static int read_labels(
-	const struct cli *c, struct request_label *labels, size_t *n, struct error *err)
-{
-	size_t at = 0;
-
-	for (const char *text; (text = cli_option_next(c, "--label", &at));) {
-		const char *eq = strchr(text, '=');
-		if (!eq)
-			return cli_usage(
-				c, err, "--label takes KEY=VALUE, not %s", quoted_string(text));
-		if (*n == LABELS_MAX)
-			return error_set(
-				err, ERROR_LABELS_TOO_MANY, "more than %d labels", LABELS_MAX);
-		labels[(*n)++] =
-			(struct request_label){{text, (size_t)(eq - text)}, text_of(eq + 1)};
-	}
-	return 0;
-}
-
-/* --env NAME: the value is taken from our own environment and never stands on a command line. */
-static int read_env(const struct cli *c, struct strv *env, struct error *err)
-{
-	size_t at = 0;
-
-	for (const char *name; (name = cli_option_next(c, "--env", &at));) {
-		if (strchr(name, '='))
-			return cli_usage(c, err,
-				"--env takes a NAME; its value comes from the environment of "
-				"cloop");
-		const char *value = env_value(name);
-		if (!value)
-			return cli_usage(
-				c, err, "--env: the variable %s is not set", quoted_string(name));
-		if (strv_addf(env, "%s=%s", name, value) < 0)
-			return error_set(
-				err, ERROR_ENV_TOO_MANY, "more than %d variables", ENV_MAX);
-	}
-	return 0;
-}
-
-static void fill_input(struct cli *c, struct dispatch *d, const struct strv *env)
-{
-	d->input.project = c->dir;
-	d->input.executor_id = cli_option(c, "--executor");
-	d->input.env = env;
-	d->title = cli_option(c, "--title");
-}
-
-/* --record: the record whatever happened; a run that never had a directory gets a short one. */
-static int write_record(
-	struct session *s, json_t *record, const struct error *failure, struct error *err)
-{
-	auto_json *shown = record ? record_public(record) : NULL;
-
-	if (s->recorded || !cli_option(s->cli, "--record"))
+	s->job.argv = given ? c->argv : t->argv.v;
+	s->job.n_argv = given ? c->n_argv : t->argv.n;
+	if (s->job.n_argv > 0)
 		return 0;
-	s->recorded = true;
-	if (!shown) {
-		struct record_facts facts = {
-			.project = s->cli->dir, .executor_id = cli_option(s->cli, "--executor")};
-		auto_json *fresh = record_new(&facts);
-		record_set_state(fresh, "failed");
-		json_object_set_new(fresh, "outcome", json_string("start_failed"));
-		record_set_error(fresh, failure);
-		shown = record_public(fresh);
-	}
-	auto_free char *text = json_write_pretty(shown);
-	auto_free char *line = mem_printf("%s\n", text);
-	return record_file_write(&s->record_file, text_of(line), err);
+	error_set(err, ERROR_TASK_STATE, "task %lld has no command", (long long)t->attempt.id);
+	return error_set_remedy(
+		err, "name it: cloop run --task %lld -- ARGV", (long long)t->attempt.id);
 }
 
-static json_t *read_record(struct session *s)
+/* Exit status, NO_MORE, or -1. */
+static int run_next(struct series *s, struct error *err)
 {
-	auto_error struct error err = ERROR_INIT;
+	AUTO(claimed_task) t = CLAIMED_TASK_INIT;
 
-	return s->run.fd >= 0 ? rundir_read(&s->run, RECORD_FILE, &err) : NULL;
+	int r = claimed_task_take(&s->home, s->project, s->id, &t, err);
+	if (r != 0)
+		return r < 0 ? -1 : NO_MORE;
+	s->begun++;
+	announce(s, &t);
+	s->job.title = t.title;
+	s->job.task = &t.attempt;
+	s->job.handle[0] = '\0';
+	int status = choose_words(s, &t, err) < 0 || project_file_make_folder(s->project, err) < 0
+			     ? -1
+			     : run_session(s->cli, &s->job, err);
+	/* A run that is there says itself how it ended. */
+	if (status < 0 && !s->job.handle[0])
+		claimed_task_give_back(&s->home, &t, err->message);
+	return status;
 }
 
-/* A run that ended without having started says why; its status is that of the error. */
-static int end_of_run(struct session *s, json_t *record, struct error *err)
+static int open_series(struct series *s, struct error *err)
 {
-	if (write_record(s, record, NULL, err) < 0)
+	const char *id = cli_option(s->cli, "--task");
+	uint64_t number = 0;
+
+	if (id && (num_parse(text_of(id), INT64_MAX, &number) != NUM_OK || number == 0))
+		return cli_usage(s->cli, err, "--task takes the number of a task, not %s",
+			quoted_string(id));
+	s->id = (int64_t)number;
+	s->project = project_path(s->cli, err);
+	if (!s->project || cli_home_open(s->cli, &s->home, err) < 0)
 		return -1;
-	if (s->cli->json)
-		cli_print_json(record_public(record));
-	else if (json_is_string(json_object_get(record, "error"))) {
-		auto_json *envelope = json_pack("{s:O, s:O, s:O}", "error",
-			json_object_get(record, "error"), "code", json_object_get(record, "code"),
-			"remediation", json_object_get(record, "remediation"));
-		auto_error struct error failure = ERROR_INIT;
-		error_from_json(&failure, envelope);
-		cli_print_error(s->cli, &failure);
-	}
-	return record_cli_exit(record);
+	look_at_tasks(&s->home);
+	return 0;
 }
 
-static int detached(struct session *s, struct error *err)
+static void count(void *counts, const struct store_task *t)
 {
-	auto_json *record = read_record(s);
+	((size_t *)counts)[t->state]++;
+}
 
-	if (write_record(s, record, NULL, err) < 0)
+/* Nothing was pending. Who never made a task forgot the command. */
+static int explain_none(struct series *s, struct error *err)
+{
+	AUTO_PTR(store) store = NULL;
+	size_t n[STORE_TASK_STATE_COUNT] = {0};
+
+	int r = project_path_store(s->cli, false, &store, err);
+	if (r < 0 || (r == 0 && store_task_list(store, s->project, count, n, err) < 0))
 		return -1;
-	if (!s->cli->json) {
-		printf("%s\n", s->run.handle);
-		return CLI_OK;
-	}
-	cli_print_json(json_pack("{s:s, s:O, s:O, s:O, s:O}", "handle", s->run.handle,
-		"executor_id", json_object_get(record, "executor_id"), "state",
-		json_object_get(record, "state"), "started_at",
-		json_object_get(record, "started_at"), "image", json_object_get(record, "image")));
+	if (n[STORE_TASK_RUNNING] + n[STORE_TASK_DONE] + n[STORE_TASK_FAILED] == 0)
+		return cli_usage(
+			s->cli, err, "name the command to run behind --; the project has no tasks");
+	if (!s->cli->json)
+		fprintf(stderr, "cloop: no task is pending (%zu running, %zu done, %zu failed)\n",
+			n[STORE_TASK_RUNNING], n[STORE_TASK_DONE], n[STORE_TASK_FAILED]);
 	return CLI_OK;
 }
 
-static int foreground(struct session *s, int supervisor, struct error *err)
+static int run_all(struct series *s, struct error *err)
 {
-	s->follow = (struct follow){
-		.home = &s->context.home,
-		.run = &s->run,
-		.until_end = true,
-		.supervisor = supervisor,
-		.signals = s->signals,
-		.on_frame = on_frame,
-		.on_signal = on_signal,
-		.data = s,
-	};
+	int status;
 
-	/* The second look takes what a supervisor left that died after the end. */
-	if (follow_run(&s->follow, err) < 0 ||
-		follow_adopt(&s->context.home, &s->run, NULL, err) < 0)
-		return -1;
-	import_run(&s->context.home, &s->run);
-	auto_json *record = rundir_read(&s->run, RECORD_FILE, err);
-	return record ? end_of_run(s, record, err) : -1;
+	do {
+		status = run_next(s, err);
+		if (status == CLI_OK && s->job.signal != 0)
+			status = SIGNALLED + s->job.signal;
+	} while (status == CLI_OK && !cli_flag(s->cli, "--detach"));
+	if (status != NO_MORE)
+		return status;
+	return s->begun > 0 ? CLI_OK : explain_none(s, err);
 }
 
-/*
- * Progress of a build, on our stderr. A reader that stops must not stop the build's clock; the log
- * of the build has everything.
- */
-static void show_build(void *data, struct text piece)
+/* The records so far belong to the answer, whatever became of the last. */
+static int answer_all(struct series *s, int status, struct error *err)
 {
-	struct session *s = data;
+	json_t *answer = status < 0 ? error_to_json(err) : json_object();
 
-	unblocked_write(&s->progress, piece);
+	json_object_set(answer, "runs", s->job.records);
+	cli_print_json(answer);
+	return status < 0 ? cli_error_exit(s->cli, err) : status;
 }
 
-static int dispatch(struct session *s, struct error *err)
+static int run_tasks(struct cli *c, const struct run_session_job *job, struct error *err)
 {
-	struct cli *c = s->cli;
-	struct request_label labels[LABELS_MAX];
-	AUTO(strv) env = STRV_INIT(ENV_MAX);
-	auto_free struct text *argv = mem_alloc(c->n_argv * sizeof(*argv));
-	struct dispatch d = {
-		.argv = argv,
-		.n_argv = c->n_argv,
-		.labels = labels,
-		.cancel_fd = s->signals,
-		.show_build = show_build,
-		.show_build_data = s,
-	};
-	struct dispatched run;
-	uint64_t timeout = 0;
+	AUTO(series) s = {.cli = c, .home = HOME_INIT, .job = *job};
+	auto_json *records = json_array();
 
-	for (size_t i = 0; i < c->n_argv; i++)
-		argv[i] = text_of(c->argv[i]);
-	if (read_labels(c, labels, &d.n_labels, err) < 0 || read_env(c, &env, err) < 0 ||
-		cli_option_duration_ms(c, "--timeout", 0, &timeout, err) < 0)
+	if (open_series(&s, err) < 0)
 		return -1;
-	d.timeout_ms = (int64_t)timeout;
-	fill_input(c, &d, &env);
-	if (!cli_home(c, err) || !cli_config(c, err))
-		return -1;
-	if (cli_context_open(c, &s->context, err) < 0) {
-		audit_refusal(c->home, c->dir, d.input.executor_id, err);
-		return -1;
-	}
-	int r = dispatch_run(&s->context, &d, &run, err);
-	if (run.handle[0]) {
-		auto_error struct error ignored = ERROR_INIT;
-		(void)!rundir_open(&s->context.home, run.handle, &s->run, &ignored);
-	}
-	if (r < 0 && s->run.fd >= 0)
-		import_run(&s->context.home, &s->run);
-	if (r < 0)
-		return -1;
-	if (!cli_flag(c, "--detach"))
-		return foreground(s, run.supervisor, err);
-	if (run.supervisor >= 0)
-		close(run.supervisor);
-	return detached(s, err);
+	if (s.id != 0)
+		return run_next(&s, err);
+	bool list = c->json && !cli_flag(c, "--detach");
+	s.job.records = list ? records : NULL;
+	int status = run_all(&s, err);
+	return list && !(status < 0 && error_is(err, ERROR_USAGE)) ? answer_all(&s, status, err)
+								   : status;
+}
+
+static int run_command(struct cli *c, struct run_session_job *job, struct error *err)
+{
+	job->argv = c->argv;
+	job->n_argv = c->n_argv;
+	job->title = cli_option(c, "--title");
+	return run_session(c, job, err);
 }
 
 static int run(struct cli *c, struct error *err)
 {
-	AUTO(session)
-	s = {.cli = c,
-		.run = RUNDIR_INIT,
-		.record_file = RECORD_FILE_INIT,
-		.context = {.home = HOME_INIT},
-		.progress = UNBLOCKED_INIT(STDERR_FILENO),
-		.quiet = c->json};
+	AUTO(record_file) file = RECORD_FILE_INIT;
 	const char *path = cli_option(c, "--record");
+	bool tasks = cli_option(c, "--task") || !c->argv;
 
-	if (!c->argv || c->n_argv == 0) {
-		s.signals = -1;
+	if (c->argv && c->n_argv == 0)
 		return cli_usage(c, err, "name the command to run behind --");
-	}
-	s.signals = signals_catch(err);
-	if (s.signals < 0 || (path && record_file_open(path, &s.record_file, err) < 0))
+	if (tasks && cli_option(c, "--title"))
+		return cli_usage(c, err, "--title names a run of a command behind --, not a task");
+	auto_fd int signals = signals_catch(err);
+	if (signals < 0 || (path && record_file_open(path, &file, err) < 0))
 		return -1;
-	s.out = (struct pass_on){.signals = s.signals, .on_signal = on_signal, .data = &s};
-	int status = dispatch(&s, err);
-	if (status < 0) {
-		auto_error struct error second = ERROR_INIT;
-		auto_json *record = read_record(&s);
-		if (!error_is(err, ERROR_USAGE) && write_record(&s, record, err, &second) < 0)
-			cli_print_error(c, &second);
-	}
-	return status;
+	struct run_session_job job = {.signals = signals, .record_file = path ? &file : NULL};
+	return tasks ? run_tasks(c, &job, err) : run_command(c, &job, err);
 }
 
 static const struct option options[] = {
 	{"--executor", "ID", "the executor to use instead of the default", NULL, false},
+	{"--task", "ID", "run this pending task", NULL, false},
 	{"--title", "TEXT", "a name for the run, for people", NULL, false},
 	{"--timeout", "DURATION", "end the run after this time (90, 500ms, 10m, 2h)", NULL, false},
 	{"--detach", NULL, "return when the workload runs and print its handle", NULL, false},
@@ -335,7 +196,7 @@ static const struct option options[] = {
 
 const struct verb cmd_run = {
 	.name = "run",
-	.summary = "run a command in the project's sandbox",
+	.summary = "run a command, or tasks, in the project's sandbox",
 	.flags = VERB_PROJECT | VERB_ARGV | VERB_RUN_EXIT,
 	.options = options,
 	.help = "Runs the words behind -- in a sandbox that .cloop/sandbox.yaml of the project "
@@ -356,6 +217,12 @@ const struct verb cmd_run = {
 		"With --json the record of the run is the only answer; the output stays in its "
 		"log. Values "
 		"given by --env are masked in the output.\n"
+		"Without a command the project's pending tasks are run, the oldest first, each in "
+		"a "
+		"sandbox of its own, until one does not end well: its exit status is that of the "
+		"command, and the others stay pending. --task runs one of them; a command behind "
+		"-- takes the place of its own. With --json the answer is {\"runs\": [RECORD…]}; "
+		"--record gets each record, --detach starts one task only.\n"
 		"Example:\n"
 		"  cloop run --timeout 10m -- make test",
 	.run = run,

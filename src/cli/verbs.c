@@ -28,6 +28,10 @@ const struct verb *const verbs[] = {
 	&cmd_project_show,
 	&cmd_project_set,
 	&cmd_project_forget,
+	&cmd_task_add,
+	&cmd_task_list,
+	&cmd_task_show,
+	&cmd_task_reset,
 	&cmd_journal,
 	&cmd_secret_mint,
 	&cmd_secret_list,
@@ -59,6 +63,7 @@ static const struct group {
 	const char *name;
 	const char *summary;
 } groups[] = {
+	{"task", "what is to be run in the project"},
 	{"sandbox", "the project's .cloop/sandbox.yaml"},
 	{"image", "image references and the operator's policy"},
 	{"executor", "where runs can happen"},

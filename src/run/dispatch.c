@@ -13,6 +13,7 @@
 #include "run/provider.h"
 #include "run/revoke.h"
 #include "run/run-lease.h"
+#include "run/sandbox-run.h"
 #include "spec/spec-json.h"
 #include "store/store.h"
 
@@ -23,6 +24,7 @@ struct prepared {
 	struct request_mount mounts[SPEC_MAX_MOUNTS];
 	struct text setup[RUN_SPEC_SETUP_MAX];
 	struct run_lease *lease; /* borrowed */
+	const struct home *home; /* borrowed */
 	json_t *record;
 	struct executor_start start;
 };
@@ -84,6 +86,15 @@ static const char *or_null(const char *s)
 	return s[0] ? s : NULL;
 }
 
+/* The run has directory and image, and nothing of it has begun. */
+static int hold(void *data, const char *handle, struct error *err)
+{
+	const struct prepared *p = data;
+
+	sandbox_run_write(p->home, handle);
+	return run_lease_concerns(p->lease) ? run_lease_hold(p->lease, handle, err) : 0;
+}
+
 /* project: its resolved path, or NULL. */
 static void prepare(const struct context *c, const struct dispatch *in, const struct decision *d,
 	const char *project, struct prepared *p)
@@ -103,6 +114,7 @@ static void prepare(const struct context *c, const struct dispatch *in, const st
 		.setup_sha256 = or_null(d->run.setup_sha256),
 	};
 
+	p->home = &c->home;
 	p->record = record_new(&facts);
 	fill_request(c, in, d, p);
 	json_object_set_new(p->record, "limits", decision_limits_to_json(d));
@@ -125,8 +137,8 @@ static void prepare(const struct context *c, const struct dispatch *in, const st
 		.show_build_data = in->show_build_data,
 		.redact = &d->names,
 		.material = p->lease->material.lease[0] ? &p->lease->material : NULL,
-		.hold = run_lease_concerns(p->lease) ? run_lease_hold : NULL,
-		.hold_data = p->lease,
+		.hold = hold,
+		.hold_data = p,
 	};
 }
 

@@ -7,6 +7,7 @@
 #include "executor/rundir/record.h"
 #include "run/final-record.h"
 #include "run/leases.h"
+#include "run/task-artifact.h"
 #include "run/task-end.h"
 #include "store/audit.h"
 #include "store/journal.h"
@@ -159,12 +160,11 @@ static int take_over(struct store *s, const struct due *d, struct error *err)
 	return journal_end(s, f, err);
 }
 
-static int write_rows(const struct home *home, const struct batch *b, struct error *err)
+static int write_rows(struct store *s, const struct batch *b, struct error *err)
 {
-	AUTO_PTR(store) s = NULL;
 	AUTO(query_transaction) t = QUERY_TRANSACTION_INIT;
 
-	if (store_open(home->path, &s, err) < 0 || query_begin(s, &t, err) < 0)
+	if (query_begin(s, &t, err) < 0)
 		return -1;
 	fault_hit("import:begin");
 	for (size_t i = 0; i < b->n; i++)
@@ -183,21 +183,30 @@ static void mark(const struct rundir *run)
 		log_warning("run %s cannot be marked as imported", run->handle);
 }
 
-/* One transaction for all of them, and only when it is on the disk the marks. */
+/* What follows from rows that are on the disk; until the mark it is done again. */
+static void finish(struct store *s, const struct due *d)
+{
+	fault_hit("import:committed");
+	if (d->final.row.task != 0)
+		task_artifact_write(s, &d->run, d->record, &d->final);
+	fault_hit("import:artifact");
+	mark(&d->run);
+	fault_hit("import:marked");
+}
+
+/* One transaction for all of them, and only when it is on the disk what follows. */
 static void import_batch(const struct home *home, struct batch *b)
 {
 	auto_error struct error err = ERROR_INIT;
+	AUTO_PTR(store) s = NULL;
 
 	if (b->n == 0)
 		return;
-	if (write_rows(home, b, &err) < 0) {
+	if (store_open(home->path, &s, &err) < 0 || write_rows(s, b, &err) < 0)
 		log_warning("ended runs are not in the ledger yet: %s", err.message);
-	} else {
-		fault_hit("import:committed");
+	else
 		for (size_t i = 0; i < b->n; i++)
-			mark(&b->v[i].run);
-		fault_hit("import:marked");
-	}
+			finish(s, &b->v[i]);
 	batch_done(b);
 }
 

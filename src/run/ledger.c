@@ -8,6 +8,7 @@
 #include "store/query.h"
 #include "store/task.h"
 #include "sys/fault.h"
+#include "sys/file.h"
 #include "sys/log.h"
 
 static int add_event(struct store *s, const struct ledger_dispatch *d, const char *kind,
@@ -104,4 +105,12 @@ void ledger_refused(const struct ledger_dispatch *d, const struct error *refusal
 		return;
 	if (write_refusal(d, refusal, &err) < 0)
 		log_warning("the refusal is not in the journal: %s", err.message);
+}
+
+void ledger_refused_early(const char *home, const char *dir, const struct error *refusal)
+{
+	AUTO(provider) provider = {.project = file_resolve(dir)};
+	struct ledger_dispatch d = {.home = home, .provider = &provider, .handle = ""};
+
+	ledger_refused(&d, refusal);
 }

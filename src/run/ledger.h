@@ -25,3 +25,5 @@ void ledger_started(const struct ledger_dispatch *d);
  * it was the store itself that refused it.
  */
 void ledger_refused(const struct ledger_dispatch *d, const struct error *refusal);
+/* The same where not even the configuration could be read. */
+void ledger_refused_early(const char *home, const char *dir, const struct error *refusal);
