@@ -155,23 +155,19 @@ const struct verb cmd_attach = {
 	.max_args = 1,
 	.flags = VERB_JSON | VERB_HOME | VERB_ARGV,
 	.options = attach_options,
-	.help = "Starts ARGV (default: /bin/sh) inside the sandbox of a run that is running, in "
-		"/workspace, with "
-		"the workload's environment, confinement and limits. On a terminal when stdin and "
-		"stdout are one, "
-		"else on pipes, stdout and stderr kept apart. At most four sessions a run.\n"
-		"Without --write nothing that is typed or piped in gets there; ^C leaves. With "
-		"--write "
-		"every key "
-		"goes to the program, ^C too; it is left by ending the program (exit, ^D). Leaving "
-		"ends "
-		"everything that the session started, and never the run: `cloop stop` does that.\n"
-		"Exits as the program does, 128 + n when a signal ended it; 127 or 126 if it was "
-		"not "
-		"found or cannot be executed. A session without input for 30 minutes is closed. "
-		"Its "
-		"output is masked like the run's and is not in the run's log; who attached is in "
-		"the "
-		"audit trail.",
+	.help = "Starts ARGV (default: /bin/sh) inside the sandbox of a run that is "
+		"running, in /workspace, with the workload's environment, confinement and "
+		"limits. On a terminal when stdin and stdout are one, else on pipes, "
+		"stdout and stderr kept apart. At most four sessions a run.\n"
+		"Without --write nothing that is typed or piped in gets there; ^C leaves. "
+		"With --write every key goes to the program, ^C too; it is left by ending "
+		"the program (exit, ^D). Leaving ends everything that the session "
+		"started, and never the run: `cloop stop` does that.\n"
+		"Exits as the program does, 128 + n when a signal ended it; 127 or 126 if "
+		"it was not found or cannot be executed. A session without input for 30 "
+		"minutes is closed. Its output is masked like the run's and is not in the "
+		"run's log; who attached is in the audit trail.\n"
+		"With --json a session that could not be had is told as one JSON object; "
+		"what the program prints is passed on as it is.",
 	.run = run_attach,
 };

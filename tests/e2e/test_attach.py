@@ -9,7 +9,7 @@ import time
 import pytest
 
 from attaching import Session, Terminal, both_ways
-from crashing import kill_shim, processes, shims, state_of, until, words_of
+from crashing import kill_shim, processes, shims, state_of, until
 
 SH = ("/bin/sh", "-c")
 CANARY = "canary-71d0c5e3-value"
@@ -24,9 +24,19 @@ def run(stage):
     stage.cloop("stop", "--grace", "0s", handle)
 
 
-def inside(word):
-    """Processes of the host with exactly this word on their command line."""
-    return [p for p in processes(lambda w: word in w) if state_of(p) not in ("Z", None)]
+def inside(stage, word):
+    """Processes of this test's sandboxes with exactly this word on their command line."""
+    return [p for p in processes(lambda w: word in w)
+            if state_of(p) not in ("Z", None) and shares_project(stage, p)]
+
+
+def shares_project(stage, pid):
+    """Other tests run beside this one, with the same words."""
+    project = os.fsencode(pathlib.Path(*stage.project.parts[-5:]))
+    try:
+        return project in pathlib.Path(f"/proc/{pid}/mountinfo").read_bytes()
+    except OSError:
+        return False
 
 
 def running(stage, handle):
@@ -100,7 +110,7 @@ def test_program_that_does_not_read(stage, run):
         for _ in range(3):
             s.type(b"x" * 60000)
         s.socket.close()
-    until(lambda: not inside(b"77001"), "end of the session")
+    until(lambda: not inside(stage, b"77001"), "end of the session")
     with Session(stage, run, *SH, "exec <&-; sleep 1; echo done", write=True) as s:
         s.ready()
         for _ in range(4):
@@ -137,7 +147,7 @@ def test_fifth_session(stage, run):
         assert s.exit()["exit_code"] == 0
     for s in sessions:
         s.socket.close()
-    until(lambda: not inside(b"77002"), "end of the sessions")
+    until(lambda: not inside(stage, b"77002"), "end of the sessions")
     with Session(stage, run, "true") as s:
         assert s.exit()["exit_code"] == 0
 
@@ -151,7 +161,7 @@ def test_clients_that_leave_at_once(stage, run):
             return s.answer["ok"]
     for i in range(24):
         until(lambda i=i: leave(i), "free place")
-    until(lambda: not inside(b"77007"), "end of the sessions")
+    until(lambda: not inside(stage, b"77007"), "end of the sessions")
     sessions = until(lambda: four(stage, run), "four free places")
     for s in sessions:
         s.socket.close()
@@ -172,7 +182,7 @@ def test_counts_in_the_limits(stage):
         return  # a rootless engine on cgroup v1 has no limits: test_limits.py
     stage.spec({"resources": {"pids": 2}})
     handle = stage.detach(*SH, "sleep 100000 & wait")
-    until(lambda: inside(b"100000"), "two processes")
+    until(lambda: inside(stage, b"100000"), "two processes")
     assert stage.answer("attach", handle, "--", "true", status=125)["code"] == "exec_failed"
     stage.cloop("stop", "--grace", "0s", handle)
 
@@ -220,7 +230,7 @@ def test_no_frame(stage, run):
             s.socket.sendall(bad)
             assert s.json("error")["status"] == 400
             assert not s.read() and s.ended
-    until(lambda: not inside(b"77003"), "end of the sessions")
+    until(lambda: not inside(stage, b"77003"), "end of the sessions")
     assert running(stage, run)
 
 
@@ -261,9 +271,9 @@ def test_interrupt(stage, run):
     with Session(stage, run, tty=True, write=True) as s:
         s.ready()
         s.type(b"sleep 77004\n")
-        until(lambda: inside(b"77004"), "command")
+        until(lambda: inside(stage, b"77004"), "command")
         s.type(b"\x03")
-        until(lambda: not inside(b"77004"), "end of the command")
+        until(lambda: not inside(stage, b"77004"), "end of the command")
         s.type(b"echo shell-$((40+2)); exit\n")
         s.expect(b"shell-42")
         s.exit()
@@ -298,7 +308,7 @@ def test_read_only_terminal(stage, run):
         t.type(b"typed\n\x1a")
         t.type(b"\x03")
         assert t.wait() == 130 and t.is_restored() and b"typed" not in t.seen
-    until(lambda: not inside(b"77005"), "end of the session")
+    until(lambda: not inside(stage, b"77005"), "end of the session")
     assert running(stage, run) and audit(stage)[-1]["reason"] == "closed"
 
 
@@ -309,7 +319,7 @@ def test_killed_client(stage, run, number):
         assert not t.is_restored()
         t.process.send_signal(number)
         assert t.wait() == 128 + number and t.is_restored()
-    assert not inside(b"77006") and running(stage, run)
+    assert not inside(stage, b"77006") and running(stage, run)
     assert audit(stage)[-1]["left"] == 0
 
 
@@ -322,8 +332,8 @@ SLEEPS = [b"77010", b"77011", b"77012", b"77013"]
 UNMARKED = "env -i setsid sleep 77014 & "
 
 
-def background():
-    return [p for word in [*SLEEPS, b"77014"] for p in inside(word)]
+def background(stage):
+    return [p for word in [*SLEEPS, b"77014"] for p in inside(stage, word)]
 
 
 @pytest.mark.parametrize("tty", [False, True])
@@ -333,15 +343,15 @@ def test_closing_ends_everything(stage, run, tty, how):
     wanted = 4 if how == "leader" else 5
     with Session(stage, run, *SH, BACKGROUND + last, tty=tty) as s:
         s.expect(b"up")
-        until(lambda: len(background()) == wanted, "background")
+        until(lambda: len(background(stage)) == wanted, "background")
         if how == "gone":
             s.socket.close()
-            until(lambda: not background(), "end of the background")
+            until(lambda: not background(stage), "end of the background")
         else:
             if how == "close":
                 s.close()
             told = s.exit()
-            assert told["left"] == 0 and not background()
+            assert told["left"] == 0 and not background(stage)
             assert told["exit_code"] == (0 if how == "leader" else 129)
             assert told["reason"] == ("ended" if how == "leader" else "closed")
     assert running(stage, run)
@@ -403,7 +413,7 @@ def test_supervisor_dies(stage, run):
     _, err = p.communicate(timeout=20)
     assert p.returncode == 1 and b"supervisor" in err and b"  fix: " in err
     assert audit(stage)[-1]["left"] is None and audit(stage)[-1]["reason"] == "lost"
-    until(lambda: not inside(b"77020"), "end of the old session")
+    until(lambda: not inside(stage, b"77020"), "end of the old session")
     # The next command gives the run a new supervisor, and waits until that one has the init.
     assert stage.cloop("attach", run, "--", "echo", "again").out == b"again\n"
     assert running(stage, run)
@@ -443,8 +453,8 @@ def test_client_that_does_not_read(stage):
     handle = stage.detach(*SH, "for i in $(seq 1 200); do echo $i; sleep 0.05; done; sleep 10000",
                           env={"CLOOP_FAULT": "attach:stuck"})
     with Session(stage, handle, "yes", "77030") as s:
-        until(lambda: inside(b"77030"), "writer")
-        until(lambda: not inside(b"77030"), "end of the session")
+        until(lambda: inside(stage, b"77030"), "writer")
+        until(lambda: not inside(stage, b"77030"), "end of the session")
         assert stage.cloop("logs", handle).out
     assert running(stage, handle)
     stage.cloop("stop", "--grace", "0s", handle)
@@ -454,7 +464,7 @@ def test_idle(stage):
     handle = stage.detach(*SH, "sleep 10000", env={"CLOOP_FAULT": "attach:idle"})
     p = stage.popen("attach", handle, "--", "sleep", "77031")
     _, err = p.communicate(timeout=20)
-    assert p.returncode == 129 and b"30 minutes" in err and not inside(b"77031")
+    assert p.returncode == 129 and b"30 minutes" in err and not inside(stage, b"77031")
     assert audit(stage)[-1]["reason"] == "idle"
     stage.cloop("stop", "--grace", "0s", handle)
 
@@ -464,25 +474,25 @@ def test_reader_that_goes_away(stage, run):
     assert p.stdout.readline() == b"77032\n"
     p.stdout.close()
     p.wait(20)
-    until(lambda: not inside(b"77032"), "end of the session")
+    until(lambda: not inside(stage, b"77032"), "end of the session")
     p.stdout = None
 
 
 def test_reader_that_stops(stage, run):
     """A signal ends the client though nobody reads what it has to say."""
     p = stage.popen("attach", run, "--", "yes", "77033")
-    until(lambda: inside(b"77033"), "writer")
+    until(lambda: inside(stage, b"77033"), "writer")
     time.sleep(0.5)
     p.send_signal(signal.SIGTERM)
     assert p.wait(20) == 128 + signal.SIGTERM
-    until(lambda: not inside(b"77033"), "end of the session")
+    until(lambda: not inside(stage, b"77033"), "end of the session")
 
 
 def test_nothing_of_it_on_command_lines_or_in_files(stage, run):
     """Only the sandbox's own process has the mark; nothing that was shown is in cloop's files."""
     with Session(stage, run, *SH, 'echo "shown-$((1000+1))"; sleep 77034') as s:
         s.expect(b"shown-1001")
-        pid = inside(b"77034")[0]
+        pid = until(lambda: inside(stage, b"77034"), "command")[0]
         environ = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
         mark = [v for v in environ if v.startswith(b"CLOOP_ATTACH=")]
         assert len(mark) == 1 and len(mark[0]) == 13 + 32
