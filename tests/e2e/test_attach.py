@@ -448,6 +448,27 @@ def test_masked(stage, run):
                 not tty and s.text().endswith(CANARY[:10].encode())
 
 
+def mint(stage, name, value, *options):
+    read, write = os.pipe()
+    os.write(write, value.encode())
+    os.close(write)
+    stage.answer("secret", "mint", name, *options, stdin=read)
+    os.close(read)
+    stage.answer("secret", "grant", name, "--to", "any")
+
+
+def test_leased_values_are_masked(stage):
+    mint(stage, "token", CANARY, "--kind", "env", "--env", "LEASED")
+    mint(stage, "keys", CANARY[::-1] + "\nsecond line\n", "--kind", "file")
+    handle = stage.detach(*SH, "exec sleep 100000")
+    for tty in (False, True):
+        with Session(stage, handle, *SH, 'echo "a${LEASED}b"; cat $CLOOP_LEASE_DIR/keys; echo ${#LEASED}',
+                     tty=tty) as s:
+            s.exit()
+            assert s.text().split() == [b"a[redacted]b", b"[redacted]", b"%d" % len(CANARY)]
+    stage.cloop("stop", "--grace", "0s", handle)
+
+
 def test_client_that_does_not_read(stage):
     """It stops its session only, and is dropped in the end."""
     handle = stage.detach(*SH, "for i in $(seq 1 200); do echo $i; sleep 0.05; done; sleep 10000",
