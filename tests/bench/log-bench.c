@@ -5,7 +5,8 @@
  *
  * write: MIB of output through redactor, chunker and writer against plain write(2) of the same
  * bytes to one file. read: the log that is left against read(2) of a file of that size. redact:
- * one secret that does not occur, text of ordinary letters, against memchr for a newline.
+ * one secret that does not occur, text of ordinary letters, against memchr for a newline; then 64
+ * of them, of the kinds that there are: tokens, keys of many lines, passwords.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -145,12 +146,42 @@ static int redact_only(uint64_t blocks, struct redactor *redactor, double *ret_s
 	return shown > 0 && lines > 0 ? 0 : -1;
 }
 
+enum { SECRETS = 64, SECRET_SIZE = 48, KEY_LINES = 16 };
+
+/* Of 64: 40 tokens with a usual prefix, 16 keys, 8 words of letters. */
+static int add_secrets(struct redactor *r)
+{
+	static const char *const prefixes[] = {"ghp_", "sk-", "AKIA", "eyJ", "xoxb-"};
+	auto_error struct error err = ERROR_INIT;
+	uint32_t x = 7;
+
+	for (unsigned i = 0; i < SECRETS; i++) {
+		AUTO(str) value = STR_INIT(1 << 16);
+		unsigned lines = i % 4 == 3 ? KEY_LINES : 1;
+		if (lines > 1)
+			str_add_text(&value, "-----BEGIN OPENSSH PRIVATE KEY-----\n");
+		else if (i % 8)
+			str_add_text(&value, prefixes[i % ARRAY_SIZE(prefixes)]);
+		for (unsigned n = 0; n < lines * SECRET_SIZE; n++) {
+			x = x * 1664525 + 1013904223;
+			str_add_char(
+				&value, lines > 1 && n % SECRET_SIZE == SECRET_SIZE - 1
+						? '\n'
+						: (char)((i % 8 ? 'A' : 'a') + (x >> 24) % 26));
+		}
+		if (redactor_add(r, (struct text){value.data, value.len}, &err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int run(const char *path, uint64_t mib)
 {
 	auto_error struct error err = ERROR_INIT;
 	auto_fd int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	AUTO_PTR(redactor) none = redactor_new();
 	AUTO_PTR(redactor) one = redactor_new();
+	AUTO_PTR(redactor) many = redactor_new();
 	uint64_t blocks = mib << 20 >> 16, bytes;
 	double s, peer;
 
@@ -164,6 +195,9 @@ static int run(const char *path, uint64_t mib)
 		redact_only(blocks, one, &s, &peer) < 0)
 		return -1;
 	report("redact", (double)mib, s, peer);
+	if (add_secrets(many) < 0 || redact_only(blocks, many, &s, &peer) < 0)
+		return -1;
+	report("redact, 64 secrets", (double)mib, s, peer);
 	if (file_remove_tree_at(dir, "log", &err) < 0 || log_write(dir, blocks, one, &s) < 0 ||
 		plain_write(dir, blocks, &peer) < 0)
 		return -1;

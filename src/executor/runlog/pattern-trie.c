@@ -19,8 +19,37 @@ struct trie_branch {
 	uint32_t child;
 };
 
+/*
+ * Text without secrets is what there is most of, and it is read in steps (Wu and Manber): the last
+ * two bytes of a window of TRIE_WINDOW bytes tell how many of the next windows cannot be the first
+ * bytes of a pattern. The table is small, so that it stays near the processor; two pairs of bytes
+ * that share an entry only make a step shorter.
+ */
+enum { SHIFTS = 8192, SHIFT_MAX = TRIE_WINDOW - 1 };
+
+static size_t shift_of(unsigned char first, unsigned char second)
+{
+	return ((size_t)first * 37 ^ (size_t)second << 5 ^ second) % SHIFTS;
+}
+
+/* A pattern has these two bytes, the second one at `depth` from 1. */
+static void note_pair(
+	struct pattern_trie *t, unsigned char first, unsigned char second, uint32_t depth)
+{
+	if (!t->shifts) {
+		t->shifts = mem_alloc(SHIFTS);
+		memset(t->shifts, SHIFT_MAX, SHIFTS);
+	}
+	unsigned char *shift = &t->shifts[shift_of(first, second)];
+	if (*shift > TRIE_WINDOW - depth)
+		*shift = (unsigned char)(TRIE_WINDOW - depth);
+}
+
 void pattern_trie_done(struct pattern_trie *t)
 {
+	if (t->shifts)
+		explicit_bzero(t->shifts, SHIFTS);
+	free(t->shifts);
 	if (t->nodes)
 		munmap(t->nodes, t->nodes_size);
 	free(t->segments);
@@ -130,6 +159,8 @@ uint32_t pattern_trie_add(struct pattern_trie *t, uint32_t node, unsigned char b
 	child = (uint32_t)t->n_nodes++;
 	t->nodes[child] = (struct trie_node){.depth = t->nodes[node].depth + 1, .label = byte};
 	t->unlinked = true;
+	if (node != TRIE_ROOT && t->nodes[child].depth <= TRIE_WINDOW)
+		note_pair(t, t->nodes[node].label, byte, t->nodes[child].depth);
 	if (node != TRIE_ROOT && node + 1 == child) {
 		t->nodes[node].chained = true;
 		return child;
@@ -148,6 +179,7 @@ void pattern_trie_finish(struct pattern_trie *t, uint32_t node)
 
 	n->final = true;
 	t->unlinked = true;
+	t->short_ones |= n->depth < TRIE_WINDOW;
 	if (n->depth > t->longest)
 		t->longest = n->depth;
 }
@@ -211,6 +243,35 @@ uint32_t pattern_trie_step(const struct pattern_trie *t, uint32_t state, unsigne
 	}
 }
 
+/* The window is the beginning of a pattern. */
+static bool begins(const struct pattern_trie *t, const char *p)
+{
+	uint32_t node = TRIE_ROOT;
+
+	for (size_t i = 0; i < TRIE_WINDOW; i++) {
+		node = pattern_trie_child(t, node, (unsigned char)p[i]);
+		if (node == TRIE_ROOT)
+			return false;
+	}
+	return true;
+}
+
+/* The end of the text, shorter than a window, is left to go through byte by byte. */
+static size_t skip_windows(const struct pattern_trie *t, const char *p, size_t n)
+{
+	const unsigned char *shifts = t->shifts;
+	size_t i = 0;
+
+	while (i + TRIE_WINDOW <= n) {
+		unsigned char shift = shifts[shift_of((unsigned char)p[i + TRIE_WINDOW - 2],
+			(unsigned char)p[i + TRIE_WINDOW - 1])];
+		if (shift == 0 && begins(t, p + i))
+			break;
+		i += shift > 0 ? shift : 1;
+	}
+	return i;
+}
+
 size_t pattern_trie_skip(const struct pattern_trie *t, const char *p, size_t n)
 {
 	size_t i = 0;
@@ -219,6 +280,8 @@ size_t pattern_trie_skip(const struct pattern_trie *t, const char *p, size_t n)
 		const char *at = memchr(p, t->only_first, n);
 		return at ? (size_t)(at - p) : n;
 	}
+	if (n >= TRIE_WINDOW && t->shifts && !t->short_ones)
+		return skip_windows(t, p, n);
 	while (i < n && t->root[(unsigned char)p[i]] == TRIE_ROOT)
 		i++;
 	return i;

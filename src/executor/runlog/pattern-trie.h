@@ -22,7 +22,7 @@ struct trie_node {
 struct trie_segment;
 struct trie_branch;
 
-enum { TRIE_ROOT = 0 };
+enum { TRIE_ROOT = 0, TRIE_WINDOW = 8 };
 
 struct pattern_trie {
 	struct trie_node *nodes; /* memory of its own: not dumped, locked if possible */
@@ -33,8 +33,10 @@ struct pattern_trie {
 	size_t n_branches, branches_cap;
 	uint32_t root[256]; /* children of the root */
 	int only_first;     /* the one byte that all patterns begin with; -1 = there are several */
-	uint32_t longest;   /* of all patterns */
-	bool unlinked;      /* patterns were added since pattern_trie_link() */
+	unsigned char *shifts; /* by two bytes of text: how far pattern_trie_skip() may go on */
+	bool short_ones;       /* a pattern is shorter than TRIE_WINDOW: no shifts */
+	uint32_t longest;      /* of all patterns */
+	bool unlinked;         /* patterns were added since pattern_trie_link() */
 };
 #define PATTERN_TRIE_INIT ((struct pattern_trie){.only_first = -1})
 void pattern_trie_done(struct pattern_trie *t);
@@ -50,7 +52,7 @@ uint32_t pattern_trie_child(const struct pattern_trie *t, uint32_t node, unsigne
 void pattern_trie_link(struct pattern_trie *t);
 /* State after one more byte of text. */
 uint32_t pattern_trie_step(const struct pattern_trie *t, uint32_t state, unsigned char byte);
-/* Leading bytes of the text that leave the root state alone. */
+/* In the root state: leading bytes of the text at which no pattern begins, as far as it shows. */
 size_t pattern_trie_skip(const struct pattern_trie *t, const char *p, size_t n);
 /* Length of the longest end of the text that is a proper prefix of a pattern. */
 uint32_t pattern_trie_open(const struct pattern_trie *t, uint32_t state);
