@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/secret.h"
 
 enum { CLIENTS_MAX = 16, READ_SIZE = 4096 };
 
@@ -20,6 +21,13 @@ struct client {
 	struct loop_source *source;
 	struct str in;
 	enum control_answered waits; /* CONTROL_AT_ONCE: for nothing */
+	json_t *later;               /* CONTROL_LATER: the answer so far */
+	json_t *settled;             /* … and the rest of it, while it is being served */
+	/* The operation whose bytes are still coming, its request, and those that are here. */
+	const struct control_op *collecting;
+	json_t *request;
+	struct secret bytes;
+	size_t got;
 	bool serving;
 	bool gone; /* dropped while serving; its owner may not be there any more */
 };
@@ -40,6 +48,10 @@ static void detach(struct client *c)
 	if (c->fd >= 0)
 		close(c->fd);
 	str_done(&c->in);
+	json_decref(c->later);
+	json_decref(c->settled);
+	json_decref(c->request);
+	secret_done(&c->bytes);
 	c->gone = true;
 }
 
@@ -106,6 +118,90 @@ static const struct control_op *find(const struct control_server *s, struct text
 	return NULL;
 }
 
+/* What is known of a late answer is there, in whatever order it came. */
+static void answer_late(struct client *c)
+{
+	auto_json *members = json_incref(c->later);
+
+	if (!c->later || !c->settled)
+		return;
+	json_object_update(members, c->settled);
+	json_decref(c->later);
+	json_decref(c->settled);
+	c->later = c->settled = NULL;
+	c->waits = CONTROL_AT_ONCE;
+	answer_ok(c, members);
+}
+
+/* The operation has come back: 0, 1 or -1. */
+static void answer(struct client *c, const struct control_op *op, const json_t *request, int r,
+	json_t *members, const struct error *err)
+{
+	if (r < 0 || (r == 0 && op->answered == CONTROL_LATER))
+		c->waits = CONTROL_AT_ONCE;
+	if (r < 0) {
+		answer_error(c, err);
+	} else if (r == 1) {
+		json_decref(c->later);
+		c->later = members ? json_incref(members) : json_object();
+		answer_late(c);
+	} else if (op->answered == CONTROL_KEPT) {
+		hand_over(c, op, request, members);
+	} else if (op->answered == CONTROL_AT_ONCE || op->answered == CONTROL_LATER) {
+		answer_ok(c, members);
+	}
+}
+
+/* Bytes follow. One that does not say how many cannot be followed any further. */
+static void begin_collecting(struct client *c, const struct control_op *op, const json_t *request)
+{
+	auto_error struct error err = ERROR_INIT;
+	int64_t size = json_get_int(request, "size", -1);
+
+	if (size < 0 || (uint64_t)size > op->bytes_max) {
+		error_set(&err, ERROR_SECRET_TOO_LARGE, "%s of %lld bytes, at most %zu are taken",
+			op->op, (long long)size, op->bytes_max);
+		answer_error(c, &err);
+		if (!c->gone)
+			detach(c);
+		return;
+	}
+	c->collecting = op;
+	c->request = json_deep_copy(request);
+	c->bytes = (struct secret){mem_alloc((size_t)size + 1), (size_t)size};
+	c->got = 0;
+}
+
+/* Takes what is there of the bytes; true: they are complete. */
+static bool collect(struct client *c)
+{
+	size_t left = c->bytes.len - c->got, n = c->in.len < left ? c->in.len : left;
+
+	if (n > 0) {
+		memcpy(c->bytes.p + c->got, c->in.data, n);
+		memmove(c->in.data, c->in.data + n, c->in.len - n);
+		explicit_bzero(c->in.data + c->in.len - n, n);
+		c->in.len -= n;
+		c->got += n;
+	}
+	return c->got == c->bytes.len;
+}
+
+static void serve_collected(struct client *c)
+{
+	auto_error struct error err = ERROR_INIT;
+	auto_json *members = NULL;
+	auto_json *request = TAKE_PTR(c->request);
+	const struct control_op *op = TAKE_PTR(c->collecting);
+	struct secret bytes = c->bytes;
+
+	c->bytes = (struct secret){.p = NULL};
+	int r = op->run_bytes(c->owner->data, request, secret_text(&bytes), &members, &err);
+	secret_done(&bytes);
+	if (!c->gone)
+		answer(c, op, request, r, members, &err);
+}
+
 static void serve(struct client *c, const json_t *request)
 {
 	auto_error struct error err = ERROR_INIT;
@@ -118,20 +214,16 @@ static void serve(struct client *c, const json_t *request)
 		answer_error(c, &err);
 		return;
 	}
+	if (op->run_bytes) {
+		begin_collecting(c, op, request);
+		return;
+	}
 	/* Set first: it may be done before the operation returns. */
 	if (op->answered != CONTROL_AT_ONCE && op->answered != CONTROL_KEPT)
 		c->waits = op->answered;
 	int r = op->run(c->owner->data, request, &members, &err);
-	if (c->gone)
-		return;
-	if (r < 0) {
-		c->waits = CONTROL_AT_ONCE;
-		answer_error(c, &err);
-	} else if (op->answered == CONTROL_AT_ONCE) {
-		answer_ok(c, members);
-	} else if (op->answered == CONTROL_KEPT) {
-		hand_over(c, op, request, members);
-	}
+	if (!c->gone)
+		answer(c, op, request, r, members, &err);
 }
 
 /* Every message that is complete; then c may be gone. */
@@ -143,6 +235,12 @@ static void serve_all(struct client *c)
 	while (r > 0 && !c->gone) {
 		auto_error struct error err = ERROR_INIT;
 		auto_json *request = NULL;
+		if (c->collecting) {
+			if (!collect(c))
+				break;
+			serve_collected(c);
+			continue;
+		}
 		r = control_decode(&c->in, &request, &err);
 		if (r > 0)
 			serve(c, request);
@@ -165,10 +263,13 @@ static void on_client(void *data, uint32_t events)
 	ssize_t n = recv(c->fd, buffer, sizeof(buffer), MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n <= 0 || str_add(&c->in, buffer, (size_t)n) < 0)
-		drop(c);
-	else
+	bool taken = n > 0 && str_add(&c->in, buffer, (size_t)n) == 0;
+	if (c->collecting)
+		explicit_bzero(buffer, sizeof(buffer));
+	if (taken)
 		serve_all(c);
+	else
+		drop(c);
 }
 
 static void on_connect(void *data, uint32_t events)
@@ -216,16 +317,40 @@ static void dismiss(struct client *c)
 		drop(c);
 }
 
+void control_server_shut(struct control_server *s)
+{
+	if (!s || s->fd < 0)
+		return;
+	loop_remove(s->source);
+	close(s->fd);
+	s->source = NULL;
+	s->fd = -1;
+	for (size_t i = 0; i < CLIENTS_MAX; i++)
+		if (s->clients[i] && s->clients[i]->waits != CONTROL_LATER)
+			dismiss(s->clients[i]);
+}
+
 void control_server_free(struct control_server *s)
 {
 	if (!s)
 		return;
-	loop_remove(s->source);
-	close(s->fd);
+	control_server_shut(s);
 	for (size_t i = 0; i < CLIENTS_MAX; i++)
 		if (s->clients[i])
-			dismiss(s->clients[i]);
+			drop(s->clients[i]);
 	free(s);
+}
+
+void control_server_settle(struct control_server *s, json_t *more)
+{
+	for (size_t i = 0; s && i < CLIENTS_MAX; i++) {
+		struct client *c = s->clients[i];
+		if (!c || c->waits != CONTROL_LATER)
+			continue;
+		json_decref(c->settled);
+		c->settled = json_incref(more);
+		answer_late(c);
+	}
 }
 
 void control_server_delivered(struct control_server *s)
@@ -243,7 +368,7 @@ void control_server_failed(struct control_server *s, const struct error *err)
 {
 	for (size_t i = 0; s && i < CLIENTS_MAX; i++) {
 		struct client *c = s->clients[i];
-		if (!c || c->waits == CONTROL_AT_ONCE)
+		if (!c || c->waits == CONTROL_AT_ONCE || c->waits == CONTROL_LATER)
 			continue;
 		c->waits = CONTROL_AT_ONCE;
 		answer_error(c, err);

@@ -14,6 +14,7 @@ enum control_answered {
 	CONTROL_AT_END,         /* of the run */
 	CONTROL_WHEN_DELIVERED, /* by control_server_delivered() */
 	CONTROL_KEPT,           /* at once; then the connection is the operation's: `keep` */
+	CONTROL_LATER,          /* run() answered 1: by control_server_settle(); 0: at once */
 };
 
 struct control_op {
@@ -30,6 +31,13 @@ struct control_op {
 	 * any more.
 	 */
 	void (*keep)(void *data, const json_t *request, int fd, struct text early);
+	/*
+	 * Instead of run: `size` bytes follow the request, at most bytes_max; they are only
+	 * borrowed, and wiped afterwards. CONTROL_AT_ONCE.
+	 */
+	int (*run_bytes)(void *data, const json_t *request, struct text bytes, json_t **ret,
+		struct error *err);
+	size_t bytes_max;
 };
 
 struct control_server;
@@ -40,5 +48,12 @@ must_check struct control_server *control_server_open(struct loop *l, const stru
 void control_server_delivered(struct control_server *s);
 /* It could not be delivered: everybody who waits gets the error. */
 void control_server_failed(struct control_server *s, const struct error *err);
-/* Answers everybody who waits and takes no new client. NULL is fine. */
+/* Who waits for CONTROL_LATER gets what run() left in *ret, and the members of `more`. */
+void control_server_settle(struct control_server *s, json_t *more);
+/*
+ * Takes no new client and answers everybody who waits, but for CONTROL_LATER: these stay until they
+ * are settled. NULL is fine, also below.
+ */
+void control_server_shut(struct control_server *s);
+/* The same, and who is not settled yet is dropped without an answer. */
 void control_server_free(struct control_server *s);

@@ -13,6 +13,8 @@
 #include "sys/clock.h"
 #include "sys/file.h"
 
+enum { BYTES_ANSWER_MS = 60000 };
+
 /* The folder's own path may be longer than sun_path: it is reached through its descriptor. */
 static void socket_address(const struct home *h, const char *handle, struct sockaddr_un *ret)
 {
@@ -175,4 +177,39 @@ int control_call(const struct home *h, const char *handle, const json_t *request
 	if (ret)
 		*ret = json_incref(answer);
 	return 0;
+}
+
+static int send_all(int fd, struct text bytes, struct error *err)
+{
+	while (bytes.len > 0) {
+		ssize_t n = send(fd, bytes.p, bytes.len, MSG_NOSIGNAL);
+		if (n < 0 && errno != EINTR)
+			return error_set_errno(
+				err, ERROR_ATTACH_CLOSED, errno, "sending to the supervisor");
+		bytes = text_after(bytes, n > 0 ? (size_t)n : 0);
+	}
+	return 0;
+}
+
+int control_call_bytes(const struct home *h, const char *handle, const json_t *request,
+	struct text bytes, struct error *err)
+{
+	AUTO(str) out = STR_INIT(CONTROL_MESSAGE_MAX + CONTROL_HEADER);
+	auto_json *answer = NULL;
+
+	auto_fd int fd = connect_to(h, handle, err);
+	if (fd < 0)
+		return -1;
+	control_encode(&out, request);
+	/* A refusal is there before all bytes are sent, and says more than the closed connection.
+	 */
+	if (send_all(fd, (struct text){out.data, out.len}, err) == 0 &&
+		send_all(fd, bytes, err) < 0)
+		error_clear(err);
+	if (receive(fd, clock_boottime_ms() + BYTES_ANSWER_MS, &answer, err) < 0)
+		return -1;
+	if (json_get_bool(answer, "ok", false))
+		return 0;
+	error_from_json(err, answer);
+	return -1;
 }

@@ -37,3 +37,9 @@ must_check int control_call(const struct home *h, const char *handle, const json
  */
 must_check int control_keep(const struct home *h, const char *handle, const json_t *request,
 	int64_t timeout_ms, int *ret_fd, struct error *err);
+/*
+ * A request with bytes behind it, which `size` of the request counts (refresh). One answer, within
+ * a minute.
+ */
+must_check int control_call_bytes(const struct home *h, const char *handle, const json_t *request,
+	struct text bytes, struct error *err);
