@@ -5,13 +5,13 @@
 #include "base/mem.h"
 #include "sys/file.h"
 
-/* Where a program may lie, seen from the folder of the running one. */
-static const char *const folders[] = {"", "/../libexec/cloop"};
+/* Where a program may lie, seen from the folder of the running one: cloop, or one of libexec. */
+static const char *const folders[] = {"", "/../libexec/cloop", "/../../bin"};
 
 char *program_path(const char *name)
 {
 	auto_free char *self = file_resolve("/proc/self/exe");
-	const char *part = strncmp(name, "cloop-", 6) == 0 ? name + 6 : name;
+	const char *part = strncmp(name, "cloop-", 6) == 0 ? name + 6 : "cli";
 	char *slash = self ? strrchr(self, '/') : NULL;
 
 	if (slash) {

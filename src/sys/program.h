@@ -4,9 +4,9 @@
 #include "base/cleanup.h"
 
 /*
- * Absolute path of program `name` ("cloop-shim", "cloop-guest"): beside this program, in
- * ../libexec/cloop/ (so that an installed tree can be moved), in the build tree's folder of it
- * (../<part behind "cloop-">/), else in the libexec directory that the build was configured with.
+ * Absolute path of program `name` ("cloop", "cloop-shim", "cloop-guest"): beside this program, in
+ * ../libexec/cloop/ or ../../bin/ (so that an installed tree can be moved), in the build tree's
+ * folder of it (../<part behind "cloop-">/, of cloop ../cli/), else in the libexec directory that the build was configured with.
  * The first that exists; caller frees.
  */
 must_check char *program_path(const char *name);

@@ -32,8 +32,8 @@ def material(*files, variables=(), **more):
             "variables": list(variables), "bindings": [binding], "expires_at": 4102444800, **more}
 
 
-def start(stage, what, *argv, env=None, popen=False):
-    p = stage.engine.popen([stage.engine.bin / "start-material", stage.home, stage.config_file,
+def start(stage, what, *argv, env=None, popen=False, programs=None):
+    p = stage.engine.popen([(programs or stage.engine.bin) / "start-material", stage.home, stage.config_file,
                             stage.project, *argv], env=stage.cloop_env(env),
                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     stage.started.append(p)

@@ -5,12 +5,15 @@
  *  "variables": [{"name", "value", "sensitive"}], "bindings": [{"grant", "kind", "files",
  *  "env_keys"}], "hold": "refuse" | FILE}
  * Prints {"handle"} or the error's envelope with the handle, if there was one.
+ *     start-material --revoke HOME CONFIG HANDLE     takes a lease back; the request on stdin
+ *     start-material --refresh HOME HANDLE LEASE NAME     the new content on stdin
  */
 #include <fcntl.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "executor/container/request.h"
+#include "executor/rundir/control.h"
 #include "executor/rundir/record.h"
 #include "run/decision.h"
 #include "sys/file.h"
@@ -159,18 +162,60 @@ static int start(char **argv, char handle[EXECUTOR_HANDLE_SIZE], struct error *e
 	return executor_start(d.executor, &what, handle, err);
 }
 
+static int take_back(char **argv, json_t **ret, struct error *err)
+{
+	AUTO(context) c = {.home = HOME_INIT};
+	AUTO(str) bytes = STR_INIT(INPUT_MAX);
+
+	if (context_open(argv[0], argv[1], &c, err) < 0 ||
+		file_read_fd(STDIN_FILENO, INPUT_MAX - 1, &bytes, err) != 0)
+		return -1;
+	auto_json *request = json_read(
+		(struct text){str_text(&bytes), bytes.len}, INPUT_MAX, "request", ERROR_USAGE, err);
+	struct executor *e = request ? context_executor(&c, NULL, err) : NULL;
+	return e ? executor_revoke_lease(e, c.home.path, argv[2], request, ret, err) : -1;
+}
+
+static int refresh(char **argv, json_t **ret, struct error *err)
+{
+	AUTO(home) h = HOME_INIT;
+	AUTO(str) bytes = STR_INIT(INPUT_MAX);
+
+	if (home_open(argv[0], &h, err) < 0 ||
+		file_read_fd(STDIN_FILENO, INPUT_MAX - 1, &bytes, err) != 0)
+		return -1;
+	auto_json *request = json_pack("{s:s, s:s, s:s, s:I}", "op", "refresh", "lease", argv[2],
+		"name", argv[3], "size", (json_int_t)bytes.len);
+	*ret = json_object();
+	return control_call_bytes(
+		&h, argv[1], request, (struct text){str_text(&bytes), bytes.len}, err);
+}
+
+static int finish(int r, json_t *answer, const struct error *err)
+{
+	auto_json *shown = r == 0 ? json_incref(answer) : error_to_json(err);
+	auto_free char *text = json_write(shown);
+
+	puts(text);
+	return r == 0 ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
 	auto_error struct error err = ERROR_INIT;
 	char handle[EXECUTOR_HANDLE_SIZE] = "";
+	auto_json *answer = NULL;
 
 	log_open("start-material", LOG_LEVEL_INFO);
 	if (argc < 5)
 		return 2;
+	if (argv[1][0] == '-') {
+		int done = strcmp(argv[1], "--revoke") == 0 ? take_back(argv + 2, &answer, &err)
+							    : refresh(argv + 2, &answer, &err);
+		return finish(done, answer, &err);
+	}
 	int r = start(argv + 1, handle, &err);
-	auto_json *answer = r == 0 ? json_object() : error_to_json(&err);
+	answer = r == 0 ? json_object() : error_to_json(&err);
 	json_object_set_new(answer, "handle", json_string(handle));
-	auto_free char *text = json_write(answer);
-	puts(text);
-	return r == 0 ? 0 : 1;
+	return finish(0, answer, &err) + (r < 0);
 }

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "executor/container/capabilities.h"
 #include "executor/container/detect.h"
+#include "executor/container/driver/revoke.h"
 #include "executor/container/driver/shim.h"
 #include "executor/container/ip-program.h"
 #include "executor/rundir/rundir-ops.h"
@@ -53,6 +54,7 @@ static const struct executor_ops container_ops = {
 	.status = rundir_ops_status,
 	.handles = rundir_ops_handles,
 	.attach = container_driver_attach,
+	.revoke_lease = container_driver_revoke,
 	.preflight = container_driver_preflight,
 	.smoke_test = container_driver_smoke_test,
 	.reap_orphans = container_driver_reap,

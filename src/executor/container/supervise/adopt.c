@@ -104,6 +104,7 @@ static void go_on(struct supervisor *s, const struct inspection *seen)
 		s->init_timer = loop_at(s->loop, clock_boottime_ms() + INIT_WAIT_MS, on_mute, s);
 	fault_hit("adopt:listen");
 	stop_arm_deadline(s);
+	extend_begin(s);
 	stop_resume(s);
 }
 

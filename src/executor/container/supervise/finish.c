@@ -75,7 +75,7 @@ void finish_over(struct supervisor *s)
 	 * own. */
 	if (s->failure.code == ERROR_NONE)
 		start_answer(s);
-	server_close(s);
+	server_shut(s);
 	/* After the answer: a power cut before leaves the record before the last, nothing broken.
 	 */
 	if (file_sync_dir(s->run.fd, &err) < 0)
@@ -93,6 +93,7 @@ static void stop_watching(struct supervisor *s)
 	gate_unlisten(s);
 	gate_disconnect(s);
 	attach_on_run_end(s);
+	extend_end(s);
 	interfaces_return(s);
 }
 

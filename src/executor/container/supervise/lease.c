@@ -1,16 +1,20 @@
 #include "executor/container/supervise/lease.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "executor/container/supervise/mask.h"
 #include "executor/container/supervise/supervisor.h"
 #include "executor/rundir/stage-wipe.h"
+#include "sys/fault.h"
 #include "sys/log.h"
 
 /* On record: everything was read and written out. */
 #define DRAINED "drained"
+/* On record: names of files that were taken back, or are being so. */
+#define WIPED "wiped_files"
 
 static void forget_contents(struct lease *l)
 {
@@ -100,14 +104,32 @@ int lease_stage(struct supervisor *s, struct error *err)
 	return r;
 }
 
+static bool is_wiped(struct supervisor *s, const char *name)
+{
+	size_t i;
+	json_t *one;
+
+	json_array_foreach(json_object_get(record_supervision(s->record), WIPED), i, one)
+	{
+		auto_free char *wiped = json_exact_bytes(one);
+		if (wiped && strcmp(wiped, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* One that was being wiped when its supervisor died is masked, as far as it is there, and goes. */
 static int restore_file(struct supervisor *s, const char *name, struct error *err)
 {
 	struct secret content = {.p = NULL};
+	bool wiped = is_wiped(s, name);
 
 	int r = stage_read(&s->lease.stage, name, &content, err);
 	if (r == 0)
 		r = mask_value(s, secret_text(&content), err);
 	secret_done(&content);
+	if (wiped && r >= 0)
+		return stage_wipe_file(s->lease.stage.fd, name, err);
 	if (r == 1)
 		return error_set(err, ERROR_SECRET_STAGE_FAILED,
 			"the secret file %s is not in the stage any more", quoted_string(name));
@@ -136,6 +158,46 @@ int lease_restore(struct supervisor *s, struct error *err)
 			return -1;
 		}
 	return 0;
+}
+
+bool lease_has_file(struct supervisor *s, const char *name)
+{
+	for (size_t i = 0; i < s->plan.lease.n_files; i++)
+		if (strcmp(s->plan.lease.files[i].name, name) == 0)
+			return !is_wiped(s, name);
+	return false;
+}
+
+static void record_wiped(struct supervisor *s, const struct strv *names)
+{
+	json_t *supervision = record_supervision(s->record);
+
+	if (!json_is_array(json_object_get(supervision, WIPED)))
+		json_object_set_new(supervision, WIPED, json_array());
+	strv_foreach (name, names)
+		if (!is_wiped(s, *name))
+			json_array_append_new(
+				json_object_get(supervision, WIPED), json_exact(*name));
+	supervisor_persist(s, false);
+}
+
+int lease_scrub(struct supervisor *s, const struct strv *names, struct error *err)
+{
+	int r = 0;
+
+	if (names->n == 0)
+		return 0;
+	record_wiped(s, names);
+	strv_foreach (name, names) {
+		auto_error struct error one = ERROR_INIT;
+		fault_hit("scrub:file");
+		if (stage_wipe_file(s->lease.stage.fd, *name, &one) == 0)
+			continue;
+		if (r == 0)
+			error_move(err, &one);
+		r = -1;
+	}
+	return r;
 }
 
 void lease_drained(struct supervisor *s)

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/strv.h"
 #include "executor/container/supervise/stage.h"
 
 struct supervisor;
@@ -28,5 +29,12 @@ must_check int lease_restore(struct supervisor *s, struct error *err);
  * had. On record before the record becomes final.
  */
 void lease_drained(struct supervisor *s);
+/*
+ * Wipes these files while the workload runs on. That they are wiped is on record first: who adopts
+ * the run does not wait for masks that cannot be had. -1: the first failure; the others are tried.
+ */
+must_check int lease_scrub(struct supervisor *s, const struct strv *names, struct error *err);
+/* The file was delivered, and is not wiped. */
+bool lease_has_file(struct supervisor *s, const char *name);
 /* At every end: nothing of the stage is left, or a warning says so and the sweep tries again. */
 void lease_wipe(struct supervisor *s);

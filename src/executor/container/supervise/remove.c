@@ -9,6 +9,7 @@
 #include "executor/container/inspect.h"
 #include "executor/container/supervise/mask.h"
 #include "executor/container/supervise/orphan.h"
+#include "executor/container/supervise/revoke.h"
 #include "executor/container/supervise/supervisor.h"
 #include "sys/clock.h"
 #include "sys/fault.h"
@@ -42,6 +43,7 @@ void remove_files(struct supervisor *s)
 	auto_error struct error err = ERROR_INIT;
 
 	fault_hit("finish:removed");
+	revoke_settle(s, "done", NULL);
 	control_unlink(&s->home, s->run.handle);
 	gate_unlisten(s);
 	if (file_remove_tree_at(s->run.fd, "ctl", &err) < 0)
@@ -63,6 +65,8 @@ static void leave_container(struct supervisor *s, struct text words)
 	record_warn(s->record, "container_left", "the container could not be removed: %s",
 		str_text(&shown));
 	supervisor_persist(s, true);
+	revoke_settle(s, failure_code(words) == ERROR_ENGINE_UNREACHABLE ? "unreachable" : "failed",
+		str_text(&shown));
 	remove_files(s);
 }
 

@@ -1,6 +1,8 @@
 /* What the control socket of a sandbox's supervisor does (container-driver.md §18.4). */
 #include <signal.h>
 
+#include "executor/container/supervise/refresh.h"
+#include "executor/container/supervise/revoke.h"
 #include "executor/container/supervise/supervisor.h"
 
 static int do_status(void *data, const json_t *request, json_t **ret, struct error *err)
@@ -37,20 +39,12 @@ static int do_stop(void *data, const json_t *request, json_t **ret, struct error
 	return 0;
 }
 
-static int do_later(void *data, const json_t *request, json_t **ret, struct error *err)
-{
-	(void)data;
-	(void)ret;
-	return error_set(err, ERROR_NOT_AVAILABLE_YET, "this supervisor does not do %s yet",
-		quoted(json_get_text(request, "op")));
-}
-
 static const struct control_op ops[] = {
 	{.op = "status", .run = do_status},
 	{.op = "signal", .answered = CONTROL_WHEN_DELIVERED, .run = do_signal},
 	{.op = "stop", .answered = CONTROL_AT_END, .run = do_stop},
-	{.op = "revoke", .run = do_later},
-	{.op = "refresh", .run = do_later},
+	{.op = "revoke", .answered = CONTROL_LATER, .run = revoke_run},
+	{.op = "refresh", .run_bytes = refresh_run, .bytes_max = REFRESH_BYTES_MAX},
 	{.op = "attach", .answered = CONTROL_KEPT, .run = attach_judge, .keep = attach_begin},
 	{.op = NULL},
 };
@@ -59,6 +53,11 @@ int server_open(struct supervisor *s, struct error *err)
 {
 	s->server = control_server_open(s->loop, &s->home, s->run.handle, ops, s, err);
 	return s->server ? 0 : -1;
+}
+
+void server_shut(struct supervisor *s)
+{
+	control_server_shut(s->server);
 }
 
 void server_close(struct supervisor *s)

@@ -59,8 +59,12 @@ static int make_directory(
 			"%s does not lie in a tmpfs of ours", path);
 	if (stage_record_write(run, path, NULL, err) < 0)
 		return -1;
-	if (fault_hit("stage:recorded") || mkdirat(root, name, 0700) < 0)
-		return failed(err, "making the directory", path);
+	if (fault_hit("stage:recorded") || mkdirat(root, name, 0700) < 0) {
+		(void)failed(err, "making the directory", path);
+		/* What has that name, if anything, is not ours to wipe. */
+		stage_record_remove(run);
+		return -1;
+	}
 	fault_hit("stage:made");
 	s->fd = openat(root, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (s->fd < 0 || fstat(s->fd, &st) < 0)

@@ -559,6 +559,7 @@ void start_on_hello(struct supervisor *s)
 	}
 	output_start(&s->output);
 	stop_arm_deadline(s);
+	extend_begin(s);
 }
 
 void start_confirm(struct supervisor *s)

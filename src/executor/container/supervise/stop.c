@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "executor/container/deadline.h"
 #include "executor/container/inspect.h"
+#include "executor/container/supervise/revoke.h"
 #include "executor/container/supervise/supervisor.h"
 #include "sys/clock.h"
 
@@ -128,6 +129,7 @@ static void withdraw(struct supervisor *s)
 	if (s->pending_asked && !s->why_delivered) {
 		s->why = NULL;
 		json_object_del(record_supervision(s->record), "why");
+		revoke_settle(s, "failed", err.message);
 	}
 	settle(s);
 	supervisor_persist(s, false);

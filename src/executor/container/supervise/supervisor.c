@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "executor/container/inspect.h"
 #include "executor/container/supervise/mask.h"
+#include "executor/container/supervise/revoke.h"
 #include "executor/container/supervise/supervise.h"
 #include "sys/clock.h"
 #include "sys/fault.h"
@@ -63,6 +64,8 @@ static void supervisor_done(struct supervisor *s)
 {
 	start_cleanup(s);
 	stop_cleanup(s);
+	extend_end(s);
+	revoke_settle(s, "unreachable", "the engine does not answer");
 	server_close(s);
 	attach_done(s);
 	gate_unlisten(s);

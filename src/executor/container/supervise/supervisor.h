@@ -11,7 +11,9 @@
  *              record, `end`                             adopt.c   taking over
  *   remove.c   the container, then the run's files       orphan.c  a dead supervisor's client
  *   lease.c    what the run holds of its lease           stage.c   the files of it
- *   mask.c     what nobody may see of it             devices.c, interfaces.c  the host's hardware
+ *   mask.c     what nobody may see of it                 revoke.c  taking it back
+ *   refresh.c  new contents of its files                 extend.c  how long it goes on
+ *   devices.c, interfaces.c  the host's hardware
  *   attach.c   attach sessions
  *
  * Whatever can be decided without the system is decided elsewhere (plan.h, decisions/): this folder
@@ -26,6 +28,7 @@
 #include "executor/container/plan.h"
 #include "executor/container/supervise/attach.h"
 #include "executor/container/supervise/engine-call.h"
+#include "executor/container/supervise/extend.h"
 #include "executor/container/supervise/interfaces.h"
 #include "executor/container/supervise/lease.h"
 #include "executor/container/supervise/output.h"
@@ -89,6 +92,7 @@ struct supervisor {
 	unsigned unmasked; /* values that are too short to be masked */
 	struct lease lease;
 	struct interfaces interfaces;
+	struct extension extension;
 
 	/* limits and usage */
 	struct cgroup cgroup;
@@ -222,7 +226,8 @@ void remove_files(struct supervisor *s);
 
 /* server.c */
 must_check int server_open(struct supervisor *s, struct error *err);
-/* Answers everybody who waits and takes no new client. */
+/* Takes no new client; answers everybody who waits, but who waits for the container's removal. */
+void server_shut(struct supervisor *s);
 void server_close(struct supervisor *s);
 
 /* adopt.c */

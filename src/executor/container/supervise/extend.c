@@ -1,0 +1,282 @@
+#include "executor/container/supervise/extend.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/num.h"
+#include "executor/container/supervise/engine-call.h"
+#include "executor/container/supervise/mask.h"
+#include "executor/container/supervise/revoke.h"
+#include "executor/container/supervise/supervisor.h"
+#include "sys/clock.h"
+#include "sys/env.h"
+#include "sys/fault.h"
+#include "sys/log.h"
+#include "sys/program.h"
+
+enum {
+	EVERY_MS = 300000,
+	AGAIN_MS = 30000, /* after an answer that cannot be read */
+	ANSWER_MS = 60000,
+	ANSWER_MAX = 256 << 10,
+	HURRY = 200, /* of the fault extend:soon */
+	MS = 1000,
+	END_MAX_S = 10 * 365 * 86400,
+};
+#define NS_PER_S INT64_C(1000000000)
+
+/* On record: the end of the lease as it was answered last, in boottime. */
+#define ENDS "lease_ends_boottime_ms"
+
+static void ask(void *data);
+static void at_end(void *data);
+
+static void forget(struct loop_source **timer)
+{
+	loop_remove(*timer);
+	*timer = NULL;
+}
+
+static void ask_in(struct supervisor *s, int64_t ms)
+{
+	struct extension *x = &s->extension;
+
+	forget(&x->timer);
+	x->timer = loop_at(s->loop, clock_boottime_ms() + ms / x->pace, ask, s);
+}
+
+static void arm_end(struct supervisor *s)
+{
+	struct extension *x = &s->extension;
+
+	forget(&x->end_timer);
+	x->end_timer = loop_at(s->loop, x->ends_at, at_end, s);
+}
+
+static bool over(const struct supervisor *s)
+{
+	return clock_boottime_ms() >= s->extension.ends_at;
+}
+
+/* Boottime of an end that is told as wall time; one that is far away is as good as none. */
+static int64_t end_of(int64_t expires_at)
+{
+	int64_t left = expires_at - clock_realtime_ns() / NS_PER_S;
+
+	return clock_boottime_ms() + (left < 0 ? 0 : left < END_MAX_S ? left : END_MAX_S) * MS;
+}
+
+/* Delivery ends: files go, variables stay until the run ends. */
+static void expire(struct supervisor *s, const struct strv *files, const char *whose)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO(strv) there = STRV_INIT(PLAN_LEASE_FILES_MAX);
+
+	strv_foreach (name, files)
+		if (lease_has_file(s, *name))
+			strv_add(&there, *name);
+	record_warn(s->record, "lease_expired",
+		"%s expired: its files are wiped, its variables stay", whose);
+	supervisor_persist(s, false);
+	if (there.n > 0 && lease_scrub(s, &there, &err) < 0)
+		log_warning("%s", err.message);
+}
+
+static void expire_all(struct supervisor *s)
+{
+	AUTO(strv) files = STRV_INIT(PLAN_LEASE_FILES_MAX);
+	auto_free char *whose = mem_printf("lease %s", s->plan.lease.id);
+
+	for (size_t i = 0; i < s->plan.lease.n_files; i++)
+		strv_add(&files, s->plan.lease.files[i].name);
+	expire(s, &files, whose);
+}
+
+static void expire_grant(struct supervisor *s, const char *grant)
+{
+	const struct plan_lease *l = &s->plan.lease;
+	auto_free char *whose = mem_printf("grant %s", grant);
+
+	for (size_t i = 0; i < l->n_bindings; i++)
+		if (strcmp(l->bindings[i].grant, grant) == 0)
+			expire(s, &l->bindings[i].files, whose);
+}
+
+/* Each of the lease's grants is told once; what the run does not have is not its business. */
+static bool knows(const struct supervisor *s, const char *grant)
+{
+	for (size_t i = 0; i < s->plan.lease.n_bindings; i++)
+		if (strcmp(s->plan.lease.bindings[i].grant, grant) == 0)
+			return true;
+	return false;
+}
+
+/* On record when it was acted upon, so that it is not told again every five minutes. */
+static bool acted_before(struct supervisor *s, const char *grant)
+{
+	json_t *supervision = record_supervision(s->record);
+	json_t *done = json_object_get(supervision, "grants_ended");
+
+	if (!done) {
+		done = json_object();
+		json_object_set_new(supervision, "grants_ended", done);
+	}
+	if (json_object_get(done, grant))
+		return true;
+	json_object_set_new(done, grant, json_true());
+	return false;
+}
+
+static void act(struct supervisor *s, const json_t *one)
+{
+	const char *grant = json_get_string(one, "grant");
+	struct text result = json_get_text(one, "result");
+	bool revoked = text_is(result, "revoked");
+
+	if (!grant || !knows(s, grant) || !(revoked || text_is(result, "expired")))
+		return;
+	/* A revocation that had to end the run, and could not, is tried again. */
+	if (acted_before(s, grant) && !revoked)
+		return;
+	if (revoked)
+		revoke_grant(s, grant);
+	else
+		expire_grant(s, grant);
+}
+
+/* False: it is no answer about this lease. */
+static bool take_answer(struct supervisor *s, const struct engine_answer *answer)
+{
+	auto_error struct error err = ERROR_INIT;
+	int64_t expires_ns;
+	size_t i;
+	json_t *one;
+
+	auto_json *j = answer->exit_code == 0
+			       ? json_read(answer->out, ANSWER_MAX, "the answer of lease extend",
+					 ERROR_IO, &err)
+			       : NULL;
+	const json_t *grants = json_object_get(j, "grants");
+	if (!j || !text_is(json_get_text(j, "lease"), s->plan.lease.id) || !json_is_array(grants) ||
+		!num_parse_rfc3339(json_get_text(j, "expires_at"), &expires_ns))
+		return false;
+	s->extension.ends_at = end_of(expires_ns / NS_PER_S);
+	json_object_set_new(
+		record_supervision(s->record), ENDS, json_integer(s->extension.ends_at));
+	supervisor_persist(s, false);
+	json_array_foreach(grants, i, one) if (supervisor_released(s)) act(s, one);
+	return true;
+}
+
+static void on_answer(void *data, const struct engine_answer *answer)
+{
+	struct supervisor *s = data;
+	struct extension *x = &s->extension;
+
+	x->call = NULL;
+	if (!supervisor_released(s))
+		return;
+	bool taken = take_answer(s, answer);
+	/* What was taken back may have ended the run. */
+	if (!supervisor_released(s))
+		return;
+	if (!taken) {
+		auto_free char *words = mask_words(s, answer->stderr_text);
+		log_warning("the lease could not be extended: %.400s", words);
+	}
+	if (!taken && over(s) && !acted_before(s, s->plan.lease.id))
+		expire_all(s);
+	ask_in(s, taken ? EVERY_MS : AGAIN_MS);
+	arm_end(s);
+}
+
+static void make_environment(struct strv *env)
+{
+	static const char *const names[] = {
+		"PATH", "HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "ASAN_OPTIONS"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (env_get(names[i]))
+			strv_addf(env, "%s=%s", names[i], env_get(names[i]));
+}
+
+static struct engine_call *start_child(struct supervisor *s, struct error *err)
+{
+	auto_free char *path = program_path("cloop");
+	AUTO(strv) argv = STRV_INIT(16);
+	AUTO(strv) env = STRV_INIT(16);
+	const char *const words[] = {"cloop", "lease", "extend", "--json", "--run", s->run.handle,
+		"--home", s->home.path};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		strv_add(&argv, words[i]);
+	make_environment(&env);
+	struct engine_call_spec spec = {.path = path,
+		.argv = argv.v,
+		.env = env.v,
+		.fd3 = -1,
+		.timeout_ms = ANSWER_MS,
+		.out_max = ANSWER_MAX};
+	return engine_call_start(s->loop, &spec, on_answer, s, err);
+}
+
+static void ask(void *data)
+{
+	struct supervisor *s = data;
+	struct extension *x = &s->extension;
+	auto_error struct error err = ERROR_INIT;
+
+	x->timer = NULL;
+	if (x->call || !supervisor_released(s))
+		return;
+	x->asked_at = clock_boottime_ms();
+	x->call = start_child(s, &err);
+	if (x->call)
+		return;
+	log_warning("the lease could not be extended: %s", err.message);
+	ask_in(s, AGAIN_MS);
+}
+
+/*
+ * The time is up. Where nobody was asked for long, since the machine slept, somebody is asked
+ * first: the answer, or its absence, decides.
+ */
+static void at_end(void *data)
+{
+	struct supervisor *s = data;
+	struct extension *x = &s->extension;
+
+	x->end_timer = NULL;
+	if (!supervisor_released(s))
+		return;
+	if (x->call)
+		return;
+	if (x->asked_at == 0 || clock_boottime_ms() - x->asked_at > AGAIN_MS / x->pace) {
+		forget(&x->timer);
+		ask(s);
+	} else if (!acted_before(s, s->plan.lease.id)) {
+		expire_all(s);
+	}
+}
+
+void extend_begin(struct supervisor *s)
+{
+	struct extension *x = &s->extension;
+
+	if (!s->plan.lease.id)
+		return;
+	x->pace = fault_hit("extend:soon") ? HURRY : 1;
+	json_t *supervision = record_supervision(s->record);
+	x->ends_at = json_get_int(supervision, ENDS, end_of(s->plan.lease.expires_at));
+	json_object_set_new(supervision, ENDS, json_integer(x->ends_at));
+	ask_in(s, EVERY_MS);
+	arm_end(s);
+}
+
+void extend_end(struct supervisor *s)
+{
+	forget(&s->extension.timer);
+	forget(&s->extension.end_timer);
+	engine_call_cancel(s->extension.call);
+	s->extension.call = NULL;
+}

@@ -1,0 +1,30 @@
+/*
+ * How long a lease goes on (disk-and-secrets.md §17): every five minutes `cloop lease extend` is
+ * asked, as a child, since a supervisor opens no database. What was revoked is taken back, what
+ * expired is wiped, and so is everything when nobody could be asked until the lease's end: a
+ * revocation that did not reach the run takes effect within one window.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+struct supervisor;
+struct engine_call;
+struct loop_source;
+
+struct extension {
+	struct loop_source *timer, *end_timer;
+	struct engine_call *call;
+	int64_t ends_at;  /* boottime, ms: steps of the wall clock do not matter */
+	int64_t asked_at; /* the same; 0 = never */
+	unsigned pace;    /* test hook: all waits are so many times shorter */
+};
+
+/* The workload runs: from now on the lease is extended. Nothing for a run without one. */
+void extend_begin(struct supervisor *s);
+/* Ends a question that is under way, too. */
+void extend_end(struct supervisor *s);

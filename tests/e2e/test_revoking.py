@@ -1,0 +1,347 @@
+"""Taking a lease back from a run, renewing its files, and how long it goes on (container-driver.md
+§15.4, §15.5, disk-and-secrets.md §17, §18). start-material brings what a lease would."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import struct
+import time
+
+import pytest
+
+import crashing
+from engines import children
+from test_staging import (CANARY, DIR, LEASE, MASK, VALUE, canaries, file, host_dir, nothing_staged,
+                          start, started)
+
+NEW = "canary-55dd01-refreshed"
+GRANTS = ["grant_" + c * 24 for c in "abc"]
+
+
+def binding(grant, *files, kind="file", keys=()):
+    return {"grant": grant, "kind": kind, "files": list(files), "env_keys": list(keys)}
+
+
+def material(*files, bindings, variables=(), **more):
+    return {"lease": LEASE, "dir": DIR if files else "", "files": list(files),
+            "variables": list(variables), "bindings": bindings, "expires_at": 4102444800, **more}
+
+
+def two_files(**more):
+    return material(file("a"), file("b"), bindings=[binding(GRANTS[0], "a"), binding(GRANTS[1], "b")],
+                    **more)
+
+
+def with_variable():
+    return material(file("a"), bindings=[binding(GRANTS[0], "a"),
+                                         binding(GRANTS[1], kind="env", keys=["TOKEN"])],
+                    variables=[{"name": "TOKEN", "value": VALUE}])
+
+
+def ask(stage, handle, **request):
+    """One request on the control socket, as the control plane sends it."""
+    runtime = stage.engine.env.get("XDG_RUNTIME_DIR")
+    place = pathlib.Path("/run/cloop" if stage.engine.uid == 0 else f"{runtime}/cloop")
+    words = json.dumps(request).encode()
+    with socket.socket(socket.AF_UNIX) as s:
+        s.settimeout(60)
+        s.connect(str(place / f"{handle}.sock"))
+        s.sendall(struct.pack("<I", len(words)) + words)
+        got = b""
+        while len(got) < 4 or len(got) < 4 + struct.unpack("<I", got[:4])[0]:
+            piece = s.recv(65536)
+            assert piece, "the supervisor closed the connection"
+            got += piece
+    return json.loads(got[4:])
+
+
+def revoke(stage, handle, **request):
+    return ask(stage, handle, op="revoke", **{"lease": LEASE, **request})
+
+
+def tool(stage, *words, data=b""):
+    p = stage.engine.popen([stage.engine.bin / "start-material", *words], env=stage.cloop_env(),
+                           stdin=-1, stdout=-1, stderr=-1)
+    out, err = p.communicate(data, timeout=200)
+    assert out, err
+    return json.loads(out)
+
+
+def driver_revoke(stage, handle, **request):
+    """Through the executor: a run without a supervisor gets one."""
+    return tool(stage, "--revoke", stage.home, stage.config_file, handle,
+                data=json.dumps({"lease": LEASE, **request}).encode())
+
+
+def refresh(stage, handle, data, lease=LEASE, name="a"):
+    return tool(stage, "--refresh", stage.home, handle, lease, name,
+                data=data if isinstance(data, bytes) else data.encode())
+
+
+def containers(stage, handle):
+    return stage.engine.lines("ps", "--all", "--quiet", f"--filter=label=cloop.handle={handle}")
+
+
+WATCH = f"""echo ready
+while [ -e {DIR}/a ]; do sleep 0.05; done
+echo gone; ls -A {DIR}; cat {DIR}/b; while [ ! -e go ]; do sleep 0.05; done; exit 3"""
+
+
+def ready(stage, handle, word=b"ready"):
+    crashing.until(lambda: word in crashing.output(stage, handle)[0], word.decode())
+
+
+@pytest.mark.parametrize("adopted", [False, True], ids=["first supervisor", "adopted"])
+def test_scrub(stage, adopted):
+    """The file is gone inside within a second, the other one stays, and the workload runs on."""
+    handle = started(stage, two_files(), WATCH)
+    ready(stage, handle)
+    if adopted:
+        crashing.kill_shim(stage, handle)
+    begin = time.monotonic()
+    answer = driver_revoke(stage, handle, grant=GRANTS[0], action="whatever") if adopted else \
+        revoke(stage, handle, grant=GRANTS[0], action="scrub", reason="leaked")
+    took = time.monotonic() - begin
+    assert answer == {"ok": True, "outcome": "done", "held": True,
+                      "effect": "scrub", "files": [f"{DIR}/a"], "sessions": False}, answer
+    assert not (host_dir(stage, handle) / "a").exists() and (host_dir(stage, handle) / "b").exists()
+    ready(stage, handle, b"gone")
+    assert took < (10 if adopted else 1)
+    again = revoke(stage, handle, grant=GRANTS[0])
+    assert again["outcome"] == "done" and again["held"]
+    other = revoke(stage, handle, lease="lease_" + "0" * 24)
+    assert other == {"ok": True, "outcome": "done", "held": False, "effect": "none", "files": [],
+                     "sessions": False}
+    (stage.project / "go").touch()
+    record = stage.wait(handle).record
+    assert record["outcome"] == "nonzero" and record["exit_code"] == 3, record
+    assert [w["code"] for w in record["warnings"]].count("lease_revoked") == 1, record["warnings"]
+    assert crashing.output(stage, handle)[0] == b"ready\ngone\nb\n" + MASK
+    nothing_staged(stage, handle)
+
+
+def test_scrub_then_a_new_supervisor(stage):
+    """What was taken back cannot be masked any more, and nobody waits for it."""
+    handle = started(stage, two_files(), WATCH)
+    ready(stage, handle)
+    assert revoke(stage, handle, grant=GRANTS[0])["outcome"] == "done"
+    crashing.kill_shim(stage, handle)
+    (stage.project / "go").touch()
+    record = stage.wait(handle).record
+    assert record["exit_code"] == 3 and crashing.output(stage, handle)[0].endswith(MASK), record
+    nothing_staged(stage, handle)
+
+
+def test_supervisor_killed_while_scrubbing(stage):
+    """It is on record before the file goes: a new supervisor finishes it."""
+    answer = start(stage, two_files(), "/bin/sh", "-c", WATCH, env={"CLOOP_FAULT": "scrub:file=kill"})
+    handle = answer["handle"]
+    ready(stage, handle)
+    with pytest.raises((AssertionError, ConnectionError)):
+        revoke(stage, handle, grant=GRANTS[0])
+    crashing.wait_unsupervised(stage, handle)
+    assert (host_dir(stage, handle) / "a").exists()
+    assert stage.cloop("ps").rc == 0
+    ready(stage, handle, b"gone")
+    (stage.project / "go").touch()
+    assert stage.wait(handle).record["exit_code"] == 3
+    nothing_staged(stage, handle)
+
+
+KILLS = {"a variable": ({}, {}), "asked": ({"grant": GRANTS[0]}, {"action": "kill"}),
+         "of a variable": ({"grant": GRANTS[1]}, {})}
+
+
+@pytest.mark.parametrize("what", KILLS)
+def test_kill(stage, what):
+    """The answer comes when the container is removed; the run is `revoked`, 123."""
+    handle = started(stage, with_variable(), "echo $TOKEN; trap '' TERM; sleep 60")
+    ready(stage, handle, MASK)
+    answer = revoke(stage, handle, **KILLS[what][0], **KILLS[what][1])
+    assert answer["outcome"] == "done" and answer["held"] and answer["effect"] == "kill", answer
+    assert containers(stage, handle) == []
+    waited = stage.wait(handle)
+    assert waited.rc == 123 and waited.record["outcome"] == "revoked", waited.record
+    assert waited.record["state"] == "killed"
+    nothing_staged(stage, handle)
+    assert driver_revoke(stage, handle)["outcome"] == "done"
+
+
+def test_kill_through_a_new_supervisor(stage):
+    handle = started(stage, with_variable(), "echo $TOKEN; sleep 60")
+    ready(stage, handle, MASK)
+    crashing.kill_shim(stage, handle)
+    answer = driver_revoke(stage, handle)
+    assert answer["outcome"] == "done" and answer["effect"] == "kill", answer
+    assert containers(stage, handle) == []
+    assert stage.wait(handle).rc == 123
+
+
+def test_refused(stage):
+    handle = started(stage, two_files(), "sleep 60")
+    answer = revoke(stage, handle, lease=" ")
+    assert not answer["ok"] and answer["code"] == "lease_missing", answer
+    assert driver_revoke(stage, handle, lease="")["code"] == "lease_missing"
+    assert driver_revoke(stage, "c-000000000000")["code"] == "handle_not_found"
+    assert stage.cloop("stop", "--grace", "0s", handle).rc == 0
+    assert driver_revoke(stage, handle) == {"outcome": "done"}
+
+
+def test_while_it_starts(stage):
+    """The start is cancelled: nothing has seen the value."""
+    cli = start(stage, two_files(), "/bin/sh", "-c", "touch ran", popen=True)
+    shim = crashing.shim_of(cli)
+    handle = crashing.handle_of(shim)
+    client = crashing.until(lambda: [p for p in children(shim) if crashing.words_of(p)[1:2] == [b"run"]],
+                            "client")[0]
+    os.kill(client, signal.SIGSTOP)
+    answer = revoke(stage, handle, grant=GRANTS[0])
+    assert answer["outcome"] == "done" and answer["held"], answer
+    out, _ = cli.communicate(timeout=60)
+    assert json.loads(out)["code"] == "start_cancelled", out
+    record = stage.status(handle)
+    assert record["outcome"] == "start_failed" and "revoked" in record["error"], record
+    assert not (stage.project / "ran").exists()
+    nothing_staged(stage, handle)
+
+
+@pytest.mark.parametrize("adopted", [False, True], ids=["first supervisor", "adopted"])
+def test_refresh(stage, adopted):
+    """The new content is there at once, with the file's mode and owner, and masked."""
+    handle = started(stage, two_files(), f"""echo ready; while grep -q {CANARY} {DIR}/a; do sleep 0.05; done
+cat {DIR}/a; echo; stat -c '%a %u:%g' {DIR}/a; ls -A {DIR}; cat {DIR}/b; exit 3""")
+    ready(stage, handle)
+    if adopted:
+        crashing.kill_shim(stage, handle)
+        assert stage.cloop("ps").rc == 0
+        crashing.until(lambda: crashing.shims(handle), "supervisor")
+        crashing.until(lambda: "code" not in refresh(stage, handle, CANARY), "listening supervisor")
+    for lease, name in ((LEASE, "c"), ("lease_" + "0" * 24, "a"), (LEASE, "../a"), (LEASE, "")):
+        assert refresh(stage, handle, NEW, lease, name)["code"] == "secret_not_delivered"
+    assert refresh(stage, handle, b"x" * 262145)["code"] == "secret_too_large"
+    assert refresh(stage, handle, NEW) == {}
+    assert stage.wait(handle).record["exit_code"] == 3
+    uid, gid = stage.engine.owner
+    assert crashing.output(stage, handle)[0] == b"ready\n" + MASK + \
+        f"\n600 {uid}:{gid}\na\nb\n".encode() + MASK
+    assert canaries(stage, NEW) == []
+    nothing_staged(stage, handle)
+
+
+def test_refresh_of_what_was_taken_back(stage):
+    handle = started(stage, two_files(), "sleep 60")
+    assert revoke(stage, handle, grant=GRANTS[0])["outcome"] == "done"
+    assert refresh(stage, handle, NEW)["code"] == "secret_not_delivered"
+    assert refresh(stage, handle, b"any \0 byte" * 20000, name="b") == {}
+    assert (host_dir(stage, handle) / "b").stat().st_size == 200000
+    assert stage.cloop("stop", "--grace", "0s", handle).rc == 0
+    nothing_staged(stage, handle)
+
+
+# The extension of a lease, with a `cloop` that answers as it is told.
+
+FAKE = """#!/bin/sh
+echo "$@" >> {0}/asked
+cat {0}/answer
+"""
+
+
+@pytest.fixture
+def programs(stage):
+    """cloop's programs, beside a cloop of our own."""
+    place = stage.dir / "bin"
+    shutil.copytree(stage.engine.bin, place)
+    (place / "cloop").write_text(FAKE.format(place))
+    (place / "cloop").chmod(0o755)
+    (place / "asked").touch()
+    for path in (place, place / "asked"):
+        if os.geteuid() == 0:
+            os.chown(path, stage.engine.uid, stage.engine.gid)
+    return place
+
+
+def says(programs, *results, expires="2100-01-01T00:00:00Z"):
+    answer = programs / "new"
+    answer.write_text(json.dumps({"lease": LEASE, "expires_at": expires, "grants": [
+        {"grant": g, "result": r} for g, r in zip(GRANTS, results)]}))
+    answer.rename(programs / "answer")
+
+
+def extended(stage, programs, what, script):
+    """A run whose supervisor asks every second and a half, and 0.15 s after no answer."""
+    answer = start(stage, what, "/bin/sh", "-c", script, programs=programs,
+                   env={"CLOOP_FAULT": "extend:soon"})
+    assert "code" not in answer, answer
+    return answer["handle"]
+
+
+def asked(programs):
+    return (programs / "asked").read_text().splitlines()
+
+
+def warnings_of(record):
+    return sorted(w["code"] for w in record["warnings"])
+
+
+def test_extension(stage, programs):
+    """All is well: nothing changes. Then one grant is revoked, and one expires."""
+    says(programs, "ok", "ok")
+    handle = extended(stage, programs, two_files(), WATCH.replace("cat", "true"))
+    crashing.until(lambda: len(asked(programs)) >= 2, "two questions")
+    assert asked(programs)[0].split() == ["lease", "extend", "--json", "--run", handle, "--home",
+                                          str(stage.home)]
+    where = host_dir(stage, handle)
+    assert (where / "a").exists() and (where / "b").exists()
+    says(programs, "revoked", "expired")
+    crashing.until(lambda: not (where / "a").exists() and not (where / "b").exists(), "wiping")
+    n = len(asked(programs))
+    crashing.until(lambda: len(asked(programs)) >= n + 2, "two questions more")
+    (stage.project / "go").touch()
+    record = stage.wait(handle).record
+    assert record["exit_code"] == 3 and warnings_of(record) == ["lease_expired", "lease_revoked"], record
+    nothing_staged(stage, handle)
+
+
+def test_revocation_by_extension(stage, programs):
+    """It could not be pushed; a variable ends the run."""
+    says(programs, "ok", "revoked")
+    handle = extended(stage, programs, with_variable(), "sleep 60")
+    waited = stage.wait(handle)
+    assert waited.rc == 123 and waited.record["outcome"] == "revoked", waited.record
+
+
+def test_nobody_can_be_asked(stage, programs):
+    """Asked again soon; at the lease's end files are wiped, and the workload goes on."""
+    (programs / "answer").write_text("no JSON")
+    what = two_files(expires_at=int(time.time()) + 5)
+    handle = extended(stage, programs, what, WATCH.replace("cat", "true"))
+    where = host_dir(stage, handle)
+    crashing.until(lambda: len(asked(programs)) >= 4, "four questions")
+    assert (where / "a").exists() or time.time() >= what["expires_at"]
+    crashing.until(lambda: not (where / "a").exists() and not (where / "b").exists(), "wiping")
+    assert time.time() >= what["expires_at"]
+    (stage.project / "go").touch()
+    record = stage.wait(handle).record
+    assert record["exit_code"] == 3 and warnings_of(record) == ["lease_expired"], record
+    nothing_staged(stage, handle)
+
+
+def test_an_answer_moves_the_end(stage, programs):
+    """A lease that would have ended goes on, for a new supervisor, too."""
+    says(programs, "ok", "ok")
+    handle = extended(stage, programs, two_files(expires_at=int(time.time()) + 3),
+                      WATCH.replace("cat", "true"))
+    time.sleep(4)
+    where = host_dir(stage, handle)
+    assert (where / "a").exists()
+    (programs / "answer").write_text("")
+    crashing.kill_shim(stage, handle)
+    assert stage.cloop("ps").rc == 0
+    crashing.until(lambda: crashing.shims(handle), "supervisor")
+    time.sleep(1)
+    assert (where / "a").exists()
+    assert stage.cloop("stop", "--grace", "0s", handle).rc == 0
+    assert warnings_of(stage.wait(handle).record) == []
+    nothing_staged(stage, handle)
