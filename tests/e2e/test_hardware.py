@@ -163,7 +163,7 @@ def veth():
 
 
 def give(stage, veth, more=",target=lan0,address=10.99.7.2/24,mtu=1300"):
-    grant(stage, "net", "host_interface", f"dut={veth.name}{more}\n", "--interfaces", "dut")
+    return grant(stage, "net", "host_interface", f"dut={veth.name}{more}\n", "--interfaces", "dut")
 
 
 def nothing_kept(stage):
@@ -239,6 +239,27 @@ def test_interface_at_every_end(stage, veth, how):
     stage.wait(handle)
     veth.is_back()
     stage.home_is_free()
+    nothing_kept(stage)
+
+
+@rooted
+def test_interface_whose_name_was_taken(stage, veth):
+    """It is named, and back as soon as it can be."""
+    give(stage, veth)
+    handle = stage.detach("/bin/sh", "-c", "touch up; while [ ! -e go ]; do sleep 0.1; done")
+    crashing.until((stage.project / "up").exists, "workload")
+    ip("link", "add", veth.name, "type", "bridge")
+    (stage.project / "go").touch()
+    record = stage.wait(handle).record
+    assert record["outcome"] == "ok"
+    [warning] = [w for w in record["warnings"] if w["code"] == "interface_stranded"]
+    assert veth.name in warning["message"]
+    crashing.wait_unsupervised(stage, handle)
+    ip("link", "del", veth.name)
+    stage.status(handle)
+    crashing.until(veth.state, "interface")
+    crashing.wait_unsupervised(stage, handle)
+    veth.is_back()
     nothing_kept(stage)
 
 

@@ -52,7 +52,7 @@ must_check int rundir_supervised(const struct rundir *r, struct error *err);
 
 /*
  * Files that only a live run has are still there: its supervisor died before it had removed the
- * container.
+ * container, or could not give an interface of the host back.
  */
 bool rundir_has_leftovers(const struct rundir *r);
 

@@ -188,6 +188,7 @@ static void carry_out(
 	case ADOPT_LEAVE:
 	case ADOPT_VERDICT_COUNT:
 	default:
+		interfaces_return(s);
 		lease_wipe(s);
 		/* Without an answer its files stay: they tell the next one what is left. */
 		finish_over(s);

@@ -7,7 +7,8 @@
  * it may be - here under any name, or in the namespace - and does what is still to be done. The
  * namespace is held by a descriptor, and by a mount at RUN/netns: without the latter a virtual
  * interface would be lost when the sandbox ends while there is no supervisor. Both files go when
- * everything is back; of a stranded interface they stay, and the record names it.
+ * everything is back; of a stranded interface they stay, the record names it, and whoever looks at
+ * the run later tries again (rundir_has_leftovers).
  */
 #pragma once
 
