@@ -218,9 +218,9 @@ def test_two_that_swap_names(stage, veth):
 
 
 @rooted
-@pytest.mark.parametrize("how", ["kill", "stop", "timeout", "engine-kill", "init-kill", "engine-rm"])
+@pytest.mark.parametrize("how", ["kill", "stop", "timeout", "revoke", "engine-kill", "init-kill", "engine-rm"])
 def test_interface_at_every_end(stage, veth, how):
-    give(stage, veth)
+    granted = give(stage, veth)
     options = ["--timeout", "2s"] if how == "timeout" else []
     handle = stage.detach("/bin/sh", "-c", "touch up; exec sleep 60", options=options)
     crashing.until((stage.project / "up").exists, "workload")
@@ -229,6 +229,9 @@ def test_interface_at_every_end(stage, veth, how):
         stage.cloop("kill", handle)
     elif how == "stop":
         stage.cloop("stop", handle)
+    elif how == "revoke":
+        stage.answer("secret", "revoke", granted["id"])
+        assert crashing.wait_final(stage, handle)["outcome"] == "revoked"
     elif how == "engine-kill":
         stage.engine.call("kill", stage.container_of(handle))
     elif how == "engine-rm":
