@@ -17,8 +17,15 @@ struct address {
 
 /* Text of any length and bytes; *ret is written only on success. */
 bool address_parse(struct text t, struct address *ret);
-/* The one canonical spelling (inet_ntop). */
+/*
+ * The one canonical spelling (RFC 5952): an address mapped to IPv4 ends in a dotted quad, any other
+ * is hexadecimal.
+ */
 void address_text(const struct address *a, char out[INET6_ADDRSTRLEN]);
+/* The address that is meant: IPv4 for a mapped one, any other as it is. */
+struct address address_unmapped(const struct address *a);
+/* IPv4 first, then bytewise: <0, 0, >0. */
+int address_compare(const struct address *a, const struct address *b);
 /* 32 or 128. */
 unsigned address_bits(const struct address *a);
 

@@ -262,6 +262,44 @@ ERROR(COMMAND_NOT_EXECUTABLE, "command_not_executable", 400, 126,
 	"look at its mode, its first line and its architecture")
 ERROR(EGRESS_RESOLVER_INVALID, "egress_resolver_invalid", 400, 125,
 	"an IP address")
+ERROR(EGRESS_BROKER_INVALID, "egress_broker_invalid", 400, 125,
+	"ADDRESS:PORT, or [IPV6]:PORT")
+ERROR(EGRESS_CIDR_INVALID, "egress_cidr_invalid", 400, 125,
+	"a range is ADDRESS/BITS, such as 10.8.0.0/24 or 2001:db8::/32")
+ERROR(EGRESS_CIDR_EVERYTHING, "egress_cidr_everything", 400, 125,
+	"for the public Internet set allow_public_internet")
+ERROR(EGRESS_CIDR_RESERVED, "egress_cidr_reserved", 400, 125,
+	"leave the loopback, unspecified and multicast addresses out of the range")
+ERROR(EGRESS_CIDR_METADATA, "egress_cidr_metadata", 400, 125,
+	"name the metadata services as single addresses, or allow a narrower range")
+ERROR(EGRESS_PORT_INVALID, "egress_port_invalid", 400, 125,
+	"a port is a number from 1 to 65535")
+ERROR(EGRESS_HOST_INVALID, "egress_host_invalid", 400, 125,
+	"a name, *.NAME for what is below it, * for all, or an IP address; no port, no path")
+ERROR(EGRESS_TOO_MANY, "egress_too_many", 400, 125,
+	"write fewer entries: wider ranges, or a pattern")
+ERROR(EGRESS_INTERNAL_CONFLICT, "egress_internal_conflict", 400, 125,
+	"an internal network has no route: set a broker, or internal: false")
+ERROR(EGRESS_PORTS_CONFLICT, "egress_ports_conflict", 400, 125,
+	"either all ports or a list of them")
+ERROR(EGRESS_PORTS_MISSING, "egress_ports_missing", 400, 125,
+	"say which ports the destinations have: allow_ports: [443]")
+ERROR(EGRESS_FILTER_DISABLED, "egress_filter_disabled", 400, 125,
+	"set egress_filter.enabled: true")
+ERROR(EGRESS_FILTER_EMPTY, "egress_filter_empty", 400, 125,
+	"allow something (allow_cidrs, allow_public_internet, broker, resolvers), or set internal: true")
+ERROR(EGRESS_POOL_INVALID, "egress_pool_invalid", 400, 125,
+	"subnet_pool: a private IPv4 range of /8 to /28; subnet_pool6: a /48 below fc00::/7")
+ERROR(EGRESS_SELECTOR_MISSING, "egress_selector_missing", 400, 125,
+	"a NetworkPolicy needs a name and a label that selects its pods")
+ERROR(NFT_NAME_INVALID, "nft_name_invalid", 400, 125,
+	"a table: letters, digits, _ and -, at most 64; a bridge: those and ., at most 15; neither begins with - or .")
+ERROR(ENGINE_NETWORK_INSPECT, "engine_network_inspect", 500, 125,
+	"look at what the engine says of the network: podman network inspect NAME")
+ERROR(NOT_A_CHOICE, "not_a_choice", 400, 125,
+	"write one of the words named in the message")
+ERROR(CONTRADICTION, "contradiction", 400, 125,
+	"remove one of the two keys")
 ERROR(SIGNAL_INVALID, "signal_invalid", 400, 125,
 	"interrupt, terminate or kill")
 ERROR(LEASE_MISSING, "lease_missing", 400, 125,

@@ -26,135 +26,147 @@ static const char *const names[] = {
 };
 ENUM_TEXT(special_class, names, SPECIAL_CLASS_COUNT)
 
-struct block {
-	unsigned char prefix[16];
-	unsigned bits;
-	enum special_class class;
+#define V4(...) \
+	{ \
+		AF_INET, \
+		{ \
+			__VA_ARGS__ \
+		} \
+	}
+#define V6(...) \
+	{ \
+		AF_INET6, \
+		{ \
+			__VA_ARGS__ \
+		} \
+	}
+
+static const struct special_block blocks[] = {
+	{V4(100, 100, 100, 200), 32, SPECIAL_METADATA, "Alibaba Cloud"},
+	{V4(168, 63, 129, 16), 32, SPECIAL_METADATA, "Azure WireServer"},
+	{V4(169, 254, 0, 23), 32, SPECIAL_METADATA, "Tencent Cloud"},
+	{V4(169, 254, 42, 42), 32, SPECIAL_METADATA, "Scaleway"},
+	{V4(169, 254, 169, 252), 32, SPECIAL_METADATA, "GKE"},
+	{V4(169, 254, 169, 254), 32, SPECIAL_METADATA, "most clouds"},
+	{V4(169, 254, 170, 2), 32, SPECIAL_METADATA, "Amazon ECS"},
+	{V4(169, 254, 170, 23), 32, SPECIAL_METADATA, "EKS Pod Identity"},
+	{V4(192, 0, 0, 192), 32, SPECIAL_METADATA, "Oracle Cloud (classic)"},
+	{V4(0, 0, 0, 0), 32, SPECIAL_UNSPECIFIED, NULL},
+	{V4(0), 8, SPECIAL_THIS_NETWORK, NULL},
+	{V4(127), 8, SPECIAL_LOOPBACK, NULL},
+	{V4(224), 4, SPECIAL_MULTICAST, NULL},
+	{V4(169, 254), 16, SPECIAL_LINK_LOCAL, NULL},
+	{V4(10), 8, SPECIAL_PRIVATE, NULL},
+	{V4(172, 16), 12, SPECIAL_PRIVATE, NULL},
+	{V4(192, 168), 16, SPECIAL_PRIVATE, NULL},
+	{V4(100, 64), 10, SPECIAL_CGNAT, NULL},
+	{V4(192, 0, 0), 24, SPECIAL_PROTOCOL, NULL},
+	{V4(192, 0, 2), 24, SPECIAL_DOCUMENTATION, NULL},
+	{V4(198, 51, 100), 24, SPECIAL_DOCUMENTATION, NULL},
+	{V4(203, 0, 113), 24, SPECIAL_DOCUMENTATION, NULL},
+	{V4(192, 88, 99), 24, SPECIAL_TRANSLATION, NULL},
+	{V4(198, 18), 15, SPECIAL_BENCHMARKING, NULL},
+	{V4(255, 255, 255, 255), 32, SPECIAL_BROADCAST, NULL},
+	{V4(240), 4, SPECIAL_RESERVED, NULL},
+	{V6(0xfd, 0x00, 0x00, 0x42, [15] = 0x42), 128, SPECIAL_METADATA, "Scaleway"},
+	{V6(0xfd, 0x00, 0xa9, 0xfe, 0xa9, 0xfe, [15] = 0x01), 128, SPECIAL_METADATA, "Linode"},
+	{V6(0xfd, 0x00, 0x0e, 0xc2, [15] = 0x23), 128, SPECIAL_METADATA, "EKS Pod Identity"},
+	{V6(0xfd, 0x00, 0x0e, 0xc2, [14] = 0x02, 0x54), 128, SPECIAL_METADATA, "Amazon EC2"},
+	{V6(0xfd, 0x20, 0x00, 0xce, [14] = 0x02, 0x54), 128, SPECIAL_METADATA, "Google Cloud"},
+	{V6(0xfe, 0x80, [12] = 0xa9, 0xfe, 0xa9, 0xfe), 128, SPECIAL_METADATA, "OpenStack"},
+	{V6(0), 128, SPECIAL_UNSPECIFIED, NULL},
+	{V6([15] = 1), 128, SPECIAL_LOOPBACK, NULL},
+	{V6(0xff), 8, SPECIAL_MULTICAST, NULL},
+	{V6(0xfe, 0x80), 10, SPECIAL_LINK_LOCAL, NULL},
+	{V6(0xfe, 0xc0), 10, SPECIAL_SITE_LOCAL, NULL},
+	{V6(0xfc), 7, SPECIAL_PRIVATE, NULL},
+	{V6(0x01, 0x00), 64, SPECIAL_DISCARD, NULL},
+	{V6(0x01, 0x00, [7] = 0x01), 64, SPECIAL_DISCARD, NULL},
+	{V6(0x20, 0x01), 23, SPECIAL_PROTOCOL, NULL},
+	{V6(0x20, 0x01, 0x0d, 0xb8), 32, SPECIAL_DOCUMENTATION, NULL},
+	{V6(0x3f, 0xff), 20, SPECIAL_DOCUMENTATION, NULL},
+	{V6(0x5f, 0x00), 16, SPECIAL_PROTOCOL, NULL},
 };
 
-/* Narrower blocks come before wider ones that hold them. */
-static const struct block blocks4[] = {
-	{{100, 100, 100, 200}, 32, SPECIAL_METADATA},
-	{{168, 63, 129, 16}, 32, SPECIAL_METADATA},
-	{{169, 254, 0, 23}, 32, SPECIAL_METADATA},
-	{{169, 254, 42, 42}, 32, SPECIAL_METADATA},
-	{{169, 254, 169, 252}, 32, SPECIAL_METADATA},
-	{{169, 254, 169, 254}, 32, SPECIAL_METADATA},
-	{{169, 254, 170, 2}, 32, SPECIAL_METADATA},
-	{{169, 254, 170, 23}, 32, SPECIAL_METADATA},
-	{{192, 0, 0, 192}, 32, SPECIAL_METADATA},
-	{{0, 0, 0, 0}, 32, SPECIAL_UNSPECIFIED},
-	{{0}, 8, SPECIAL_THIS_NETWORK},
-	{{127}, 8, SPECIAL_LOOPBACK},
-	{{224}, 4, SPECIAL_MULTICAST},
-	{{169, 254}, 16, SPECIAL_LINK_LOCAL},
-	{{10}, 8, SPECIAL_PRIVATE},
-	{{172, 16}, 12, SPECIAL_PRIVATE},
-	{{192, 168}, 16, SPECIAL_PRIVATE},
-	{{100, 64}, 10, SPECIAL_CGNAT},
-	{{192, 0, 0}, 24, SPECIAL_PROTOCOL},
-	{{192, 0, 2}, 24, SPECIAL_DOCUMENTATION},
-	{{198, 51, 100}, 24, SPECIAL_DOCUMENTATION},
-	{{203, 0, 113}, 24, SPECIAL_DOCUMENTATION},
-	{{192, 88, 99}, 24, SPECIAL_TRANSLATION},
-	{{198, 18}, 15, SPECIAL_BENCHMARKING},
-	{{255, 255, 255, 255}, 32, SPECIAL_BROADCAST},
-	{{240}, 4, SPECIAL_RESERVED},
+/* Forms that carry an IPv4 address. */
+static const struct special_block translations[] = {
+	{V6(0x00, 0x64, 0xff, 0x9b), 96, SPECIAL_TRANSLATION, NULL},
+	{V6(0x00, 0x64, 0xff, 0x9b, 0x00, 0x01), 48, SPECIAL_TRANSLATION, NULL},
+	{V6([8] = 0xff, 0xff), 96, SPECIAL_TRANSLATION, NULL},
+	{V6(0x20, 0x02), 16, SPECIAL_TRANSLATION, NULL},
+	{V6(0), 96, SPECIAL_TRANSLATION, NULL},
+	{V6(0x20, 0x01), 32, SPECIAL_TRANSLATION, NULL},
 };
 
-/* Judged before the translation forms, since ::/96 holds two of them. */
-static const struct block exact6[] = {
-	{{0xfd, 0x00, 0x00, 0x42, [15] = 0x42}, 128, SPECIAL_METADATA},
-	{{0xfd, 0x00, 0xa9, 0xfe, 0xa9, 0xfe, [15] = 0x01}, 128, SPECIAL_METADATA},
-	{{0xfd, 0x00, 0x0e, 0xc2, [15] = 0x23}, 128, SPECIAL_METADATA},
-	{{0xfd, 0x00, 0x0e, 0xc2, [14] = 0x02, [15] = 0x54}, 128, SPECIAL_METADATA},
-	{{0xfd, 0x20, 0x00, 0xce, [14] = 0x02, [15] = 0x54}, 128, SPECIAL_METADATA},
-	{{0xfe, 0x80, [12] = 0xa9, 0xfe, 0xa9, 0xfe}, 128, SPECIAL_METADATA},
-	{{0}, 128, SPECIAL_UNSPECIFIED},
-	{{[15] = 1}, 128, SPECIAL_LOOPBACK},
-};
-
-static const struct block blocks6[] = {
-	{{0xff}, 8, SPECIAL_MULTICAST},
-	{{0xfe, 0x80}, 10, SPECIAL_LINK_LOCAL},
-	{{0xfe, 0xc0}, 10, SPECIAL_SITE_LOCAL},
-	{{0xfc}, 7, SPECIAL_PRIVATE},
-	{{0x01, 0x00}, 64, SPECIAL_DISCARD},
-	{{0x01, 0x00, [7] = 0x01}, 64, SPECIAL_DISCARD},
-	{{0x20, 0x01}, 23, SPECIAL_PROTOCOL},
-	{{0x20, 0x01, 0x0d, 0xb8}, 32, SPECIAL_DOCUMENTATION},
-	{{0x3f, 0xff}, 20, SPECIAL_DOCUMENTATION},
-	{{0x5f, 0x00}, 16, SPECIAL_PROTOCOL},
-};
-
-/* Forms that carry an IPv4 address, and where it lies. */
-static const struct carrier {
-	unsigned char prefix[16];
-	unsigned bits;
+/* Where it lies in each of them, and what a public address in it makes it. */
+static const struct carried {
 	unsigned char at[4];
 	bool inverted;
-	enum special_class public_inside; /* what a public address in it makes it */
-} carriers[] = {
-	{{0x00, 0x64, 0xff, 0x9b}, 96, {12, 13, 14, 15}, false, SPECIAL_NONE},
-	{{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}, 48, {6, 7, 9, 10}, false, SPECIAL_TRANSLATION},
-	{{[8] = 0xff, 0xff}, 96, {12, 13, 14, 15}, false, SPECIAL_TRANSLATION},
-	{{0x20, 0x02}, 16, {2, 3, 4, 5}, false, SPECIAL_TRANSLATION},
-	{{0}, 96, {12, 13, 14, 15}, false, SPECIAL_TRANSLATION},
-	{{0x20, 0x01}, 32, {12, 13, 14, 15}, true, SPECIAL_TRANSLATION},
+	enum special_class public_inside;
+} carried[] = {
+	{{12, 13, 14, 15}, false, SPECIAL_NONE},
+	{{6, 7, 9, 10}, false, SPECIAL_TRANSLATION},
+	{{12, 13, 14, 15}, false, SPECIAL_TRANSLATION},
+	{{2, 3, 4, 5}, false, SPECIAL_TRANSLATION},
+	{{12, 13, 14, 15}, false, SPECIAL_TRANSLATION},
+	{{12, 13, 14, 15}, true, SPECIAL_TRANSLATION},
 };
+static_assert(ARRAY_SIZE(carried) == ARRAY_SIZE(translations), "a row for every prefix");
 
-static const unsigned char mapped[12] = {[10] = 0xff, 0xff};
-
-static bool begins(const unsigned char *address, const unsigned char *prefix, unsigned bits)
+const struct special_block *special_address_blocks(size_t *ret_n)
 {
-	unsigned bytes = bits / 8, rest = bits % 8;
-
-	if (memcmp(address, prefix, bytes) != 0)
-		return false;
-	return rest == 0 || (unsigned)(address[bytes] ^ prefix[bytes]) >> (8 - rest) == 0;
+	*ret_n = ARRAY_SIZE(blocks);
+	return blocks;
 }
 
-static enum special_class look_up(const unsigned char *address, const struct block *b, size_t n)
+const struct special_block *special_address_translations(size_t *ret_n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (begins(address, b[i].prefix, b[i].bits))
-			return b[i].class;
+	*ret_n = ARRAY_SIZE(translations);
+	return translations;
+}
+
+/* The first, and so the narrowest, block that holds it; `whole`: single addresses only. */
+static enum special_class look_up(const struct address *a, bool whole)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(blocks); i++)
+		if ((!whole || blocks[i].bits == 128) &&
+			address_same_network(a, &blocks[i].address, blocks[i].bits))
+			return blocks[i].class;
 	return SPECIAL_NONE;
 }
 
-static enum special_class class_of_ipv4(const unsigned char *address)
+static enum special_class class_of_carried(const struct carried *c, const struct address *a)
 {
-	return look_up(address, blocks4, ARRAY_SIZE(blocks4));
-}
+	struct address inner = {.family = AF_INET};
 
-static enum special_class class_of_carried(const struct carrier *c, const unsigned char *address)
-{
-	unsigned char inner[4];
-
-	for (size_t i = 0; i < sizeof(inner); i++)
-		inner[i] = c->inverted ? (unsigned char)~address[c->at[i]] : address[c->at[i]];
-	enum special_class class = class_of_ipv4(inner);
+	for (size_t i = 0; i < sizeof(c->at); i++)
+		inner.bytes[i] = a->bytes[c->at[i]] ^ (c->inverted ? 0xff : 0);
+	enum special_class class = look_up(&inner, false);
 	return class == SPECIAL_NONE ? c->public_inside : class;
 }
 
-static enum special_class class_of_ipv6(const unsigned char *address)
+/* Single addresses come before the translation forms, since ::/96 holds two of them. */
+static enum special_class class_of_ipv6(const struct address *a)
 {
-	if (memcmp(address, mapped, sizeof(mapped)) == 0)
-		return class_of_ipv4(address + sizeof(mapped));
-	enum special_class class = look_up(address, exact6, ARRAY_SIZE(exact6));
+	enum special_class class = look_up(a, true);
+
 	if (class != SPECIAL_NONE)
 		return class;
-	for (size_t i = 0; i < ARRAY_SIZE(carriers); i++)
-		if (begins(address, carriers[i].prefix, carriers[i].bits))
-			return class_of_carried(&carriers[i], address);
-	return look_up(address, blocks6, ARRAY_SIZE(blocks6));
+	for (size_t i = 0; i < ARRAY_SIZE(translations); i++)
+		if (address_same_network(a, &translations[i].address, translations[i].bits))
+			return class_of_carried(&carried[i], a);
+	return look_up(a, false);
 }
 
 enum special_class special_address_class(int family, const void *address)
 {
-	if (family == AF_INET)
-		return class_of_ipv4(address);
-	return family == AF_INET6 ? class_of_ipv6(address) : SPECIAL_RESERVED;
+	struct address a = {.family = family};
+
+	if (family != AF_INET && family != AF_INET6)
+		return SPECIAL_RESERVED;
+	memcpy(a.bytes, address, address_bits(&a) / 8);
+	a = address_unmapped(&a);
+	return a.family == AF_INET ? look_up(&a, false) : class_of_ipv6(&a);
 }
 
 bool special_address_literal(struct text host, enum special_class *ret)

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "base/address.h"
 #include "base/text.h"
 
 enum special_class {
@@ -31,6 +32,21 @@ enum special_class {
 };
 const char *special_class_text(enum special_class c); /* "public" for none */
 int special_class_from_text(struct text t);
+
+/* One row of the tables of §5.1 and §5.2. */
+struct special_block {
+	struct address address;
+	unsigned bits;
+	enum special_class class;
+	const char *service; /* of a metadata service: whose it is; else NULL */
+};
+/*
+ * The block set in the order of the rules, metadata services included: IPv4, then IPv6. A block
+ * comes before the wider ones that hold it.
+ */
+const struct special_block *special_address_blocks(size_t *ret_n);
+/* The translation prefixes, in order. */
+const struct special_block *special_address_translations(size_t *ret_n);
 
 /*
  * `block(address)` of network.md §5.2. address: 4 bytes of AF_INET or 16 of AF_INET6, in network

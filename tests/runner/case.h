@@ -57,3 +57,5 @@ extern const struct case_kind
 	case_secrets_kinds[]; /* secrets: subject ttl constraints lease revoke … */
 extern const struct case_kind case_seal_kinds[];            /* secrets: seal kdf key_state */
 extern const struct case_kind case_secrets_payload_kinds[]; /* secrets: what kinds deliver */
+extern const struct case_kind case_net_kinds[]; /* net: cidr endpoint metadata names scope … */
+extern const struct case_kind case_net_policy_kinds[]; /* net: compile evaluate nft … */

@@ -41,6 +41,11 @@ static const struct case_kind *const secrets_tables[] = {
 	case_seal_kinds,
 #endif
 	NULL};
+static const struct case_kind *const net_tables[] = {
+#ifdef HAVE_CASES_NET
+	case_net_kinds, case_net_policy_kinds,
+#endif
+	NULL};
 
 static const struct area {
 	const char *name;
@@ -50,6 +55,7 @@ static const struct area {
 	{"image", image_tables},
 	{"container", container_tables},
 	{"secrets", secrets_tables},
+	{"net", net_tables},
 };
 
 static const struct area *find_area(const char *name)

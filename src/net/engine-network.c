@@ -1,0 +1,64 @@
+#include "net/engine-network.h"
+
+#include "base/address.h"
+#include "base/json.h"
+#include "base/mem.h"
+
+enum { DOCKER_ID_DIGITS = 12 };
+
+/* Where each engine keeps what we look for. */
+static const struct dialect {
+	const char *name, *internal, *gateway;
+} dialects[] = {
+	[ENGINE_NETWORK_PODMAN] = {"podman", "internal", "gateway"},
+	[ENGINE_NETWORK_DOCKER] = {"docker", "Internal", "Gateway"},
+};
+
+void engine_network_done(struct engine_network *n)
+{
+	free(n->bridge);
+	free(n->gateway);
+}
+
+/* Owned, or NULL. */
+static char *bridge_of(enum engine_network_kind kind, const json_t *document)
+{
+	struct text id = json_get_text(document, "Id");
+	const char *interface = json_get_string(document, "network_interface");
+
+	if (kind == ENGINE_NETWORK_PODMAN)
+		return interface && interface[0] ? mem_strdup(interface) : NULL;
+	return id.len >= DOCKER_ID_DIGITS ? mem_printf("br-%.*s", DOCKER_ID_DIGITS, id.p) : NULL;
+}
+
+static char *gateway_of(enum engine_network_kind kind, const json_t *document)
+{
+	const json_t *list = kind == ENGINE_NETWORK_PODMAN
+				     ? json_object_get(document, "subnets")
+				     : json_object_get(json_object_get(document, "IPAM"), "Config");
+	size_t i;
+	json_t *subnet;
+	struct address a;
+
+	json_array_foreach(list, i, subnet)
+	{
+		struct text gateway = json_get_text(subnet, dialects[kind].gateway);
+		if (gateway.p && address_parse(gateway, &a) && a.family == AF_INET)
+			return mem_strndup(gateway.p, gateway.len);
+	}
+	return NULL;
+}
+
+int engine_network_read(enum engine_network_kind kind, const json_t *document,
+	struct engine_network *ret, struct error *err)
+{
+	char *bridge = json_is_object(document) ? bridge_of(kind, document) : NULL;
+
+	if (!bridge)
+		return error_set(err, ERROR_ENGINE_NETWORK_INSPECT,
+			"%s does not say which bridge the network has", dialects[kind].name);
+	ret->bridge = bridge;
+	ret->gateway = gateway_of(kind, document);
+	ret->internal = json_get_bool(document, dialects[kind].internal, false);
+	return 0;
+}
