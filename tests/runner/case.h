@@ -12,7 +12,8 @@
 
 struct case_result {
 	bool ok;
-	json_t *got; /* what the code answered; owned, shown in the TAP line */
+	json_t *got;      /* what the code answered; owned, shown in the TAP line */
+	const char *skip; /* why it cannot run here; NULL = it ran */
 };
 
 struct case_kind {
@@ -59,3 +60,5 @@ extern const struct case_kind case_seal_kinds[];            /* secrets: seal kdf
 extern const struct case_kind case_secrets_payload_kinds[]; /* secrets: what kinds deliver */
 extern const struct case_kind case_net_kinds[]; /* net: cidr endpoint metadata names scope … */
 extern const struct case_kind case_net_policy_kinds[]; /* net: compile evaluate nft … */
+extern const struct case_kind case_disk_kinds[]; /* disk: schedule loop used source breach … */
+extern const struct case_kind case_walk_kinds[]; /* disk: walk */

@@ -332,11 +332,11 @@ static void run_load(json_t *c, struct case_result *r)
 	int64_t us = 0;
 
 	if (json_get_bool(c, "skip_if_root", false) && geteuid() == 0) {
-		*r = (struct case_result){true, json_string("skipped: root")};
+		*r = (struct case_result){.skip = "it runs as root"};
 		return;
 	}
 	if (!mkdtemp(s.project) || !mkdtemp(s.out) || !make_tree(&s, tree))
-		*r = (struct case_result){false, json_string("the tree could not be made")};
+		*r = (struct case_result){.got = json_string("the tree could not be made")};
 	else
 		finish_answer(r, c, load(s.project, &us), us);
 	remove_tree(&s, tree);

@@ -1,0 +1,19 @@
+#include "limits/disk-floor.h"
+
+#include "limits/ceiling.h"
+
+bool disk_floor_valid(int64_t mb)
+{
+	return mb == 0 || (mb >= CEILING_MB_MIN && mb <= CEILING_MB_MAX);
+}
+
+bool disk_floor_step(struct disk_floor *f, int64_t free_mb)
+{
+	bool was = f->paused;
+	uint64_t again = f->floor_mb + (f->floor_mb + 9) / 10;
+
+	if (f->floor_mb == 0 || free_mb < 0)
+		return false;
+	f->paused = was ? (uint64_t)free_mb < again : (uint64_t)free_mb < f->floor_mb;
+	return f->paused != was;
+}
