@@ -22,14 +22,12 @@ enum { SOCKET, INPUT, SIGNALS, RESIZED, SOURCES };
 
 static void leave(struct attach_relay *r)
 {
-	struct attach_frame close = {.type = ATTACH_CLOSE};
-
 	if (r->leaving)
 		return;
 	r->leaving = true;
 	r->input = false;
 	r->until = clock_boottime_ms() + CLOSING_MS;
-	attach_connection_add(&r->connection, close.type, close.data);
+	attach_connection_add(&r->connection, ATTACH_CLOSE, (struct text){"", 0});
 }
 
 static void on_signal(void *data)

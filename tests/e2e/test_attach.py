@@ -74,6 +74,10 @@ def test_frames(stage, run):
         assert s.ready() == {"tty": True, "write": False, "session": 3}
 
 
+def test_executor_says_so(stage):
+    assert stage.answer("executor", "show", "container")["capabilities"]["attach"] is True
+
+
 def test_default_is_a_shell(stage, run):
     p = stage.popen("attach", "--write", run, stdin=subprocess.PIPE)
     out, _ = p.communicate(b"echo $((6*7)); readlink /proc/$$/exe; exit 9\n", timeout=20)
