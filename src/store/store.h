@@ -34,6 +34,12 @@ must_check int store_erase(struct store *s, struct error *err);
 /* Writes the log into the file and empties it, as far as nobody else is reading. Never waits. */
 void store_fold_log(struct store *s);
 
+/*
+ * Commits of this opening do not wait for the disk: a power cut may take the last of them back, a
+ * crash of a process never. For what can be written again.
+ */
+must_check int store_relax(struct store *s, struct error *err);
+
 struct sqlite3 *store_db(struct store *s);
 const char *store_home(const struct store *s);
 /*
