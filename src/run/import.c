@@ -1,8 +1,5 @@
 #include "run/import.h"
 
-#include <errno.h>
-#include <fcntl.h>
-
 #include "base/mem.h"
 #include "executor/rundir/record.h"
 #include "run/final-record.h"
@@ -11,6 +8,7 @@
 #include "run/task-end.h"
 #include "store/audit.h"
 #include "store/journal.h"
+#include "store/lease.h"
 #include "store/project.h"
 #include "store/query.h"
 #include "sys/fault.h"
@@ -160,6 +158,29 @@ static int take_over(struct store *s, const struct due *d, struct error *err)
 	return journal_end(s, f, err);
 }
 
+static void ignore_lease(void *data, const struct store_lease *l)
+{
+	(void)data;
+	(void)l;
+}
+
+/*
+ * The row of a plain run is written again after a power cut, since its mark is one of this boot. An
+ * audit row must not be taken back: those come with tasks and leases.
+ */
+static int relax(struct store *s, const struct batch *b, struct error *err)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		const struct due *d = &b->v[i];
+		int r = d->final.row.task != 0
+				? 0
+				: store_lease_show_run(s, d->run.handle, ignore_lease, NULL, err);
+		if (r <= 0)
+			return r;
+	}
+	return store_relax(s, err);
+}
+
 static int write_rows(struct store *s, const struct batch *b, struct error *err)
 {
 	AUTO(query_transaction) t = QUERY_TRANSACTION_INIT;
@@ -176,11 +197,10 @@ static int write_rows(struct store *s, const struct batch *b, struct error *err)
 
 static void mark(const struct rundir *run)
 {
-	auto_fd int fd = openat(
-		run->fd, RUNDIR_IMPORTED_FILE, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	auto_error struct error err = ERROR_INIT;
 
-	if (fd < 0 && errno != ENOENT)
-		log_warning("run %s cannot be marked as imported", run->handle);
+	if (rundir_mark_imported(run, &err) < 0)
+		log_debug("%s", err.message);
 }
 
 /* What follows from rows that are on the disk; until the mark it is done again. */
@@ -202,7 +222,8 @@ static void import_batch(const struct home *home, struct batch *b)
 
 	if (b->n == 0)
 		return;
-	if (store_open(home->path, &s, &err) < 0 || write_rows(s, b, &err) < 0)
+	if (store_open(home->path, &s, &err) < 0 || relax(s, b, &err) < 0 ||
+		write_rows(s, b, &err) < 0)
 		log_warning("ended runs are not in the ledger yet: %s", err.message);
 	else
 		for (size_t i = 0; i < b->n; i++)

@@ -197,7 +197,16 @@ bool rundir_stillborn(const struct rundir *r)
 
 bool rundir_imported(const struct rundir *r)
 {
-	return faccessat(r->fd, RUNDIR_IMPORTED_FILE, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	AUTO(str) boot = STR_INIT(CLOCK_TEXT_SIZE);
+
+	return file_read_at(r->fd, RUNDIR_IMPORTED_FILE, CLOCK_TEXT_SIZE, &boot) == 0 &&
+	       strcmp(str_text(&boot), clock_boot_id()) == 0;
+}
+
+int rundir_mark_imported(const struct rundir *r, struct error *err)
+{
+	return file_replace_at(
+		r->fd, RUNDIR_IMPORTED_FILE, 0600, text_of(clock_boot_id()), false, err);
 }
 
 json_t *rundir_read(const struct rundir *r, const char *name, struct error *err)

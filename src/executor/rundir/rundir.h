@@ -62,9 +62,13 @@ bool rundir_has_leftovers(const struct rundir *r);
  */
 bool rundir_stillborn(const struct rundir *r);
 
-/* The ledger has its final record (run/import.h). */
+/*
+ * The ledger has its final record (run/import.h), as far as is known in this boot: a power cut may
+ * have taken it back, so each boot makes sure anew.
+ */
 #define RUNDIR_IMPORTED_FILE "imported"
 bool rundir_imported(const struct rundir *r);
+must_check int rundir_mark_imported(const struct rundir *r, struct error *err);
 
 must_check json_t *rundir_read(const struct rundir *r, const char *name, struct error *err);
 must_check int rundir_write(

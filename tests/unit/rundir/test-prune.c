@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "executor/rundir/prune.h"
 #include "executor/rundir/record.h"
+#include "sys/clock.h"
 
 #define FINAL "{\"state\": \"exited\", \"outcome\": \"ok\"}"
 #define RUNNING "{\"state\": \"running\"}"
@@ -42,7 +43,7 @@ static void make_run(unsigned number, const char *record)
 	assert_int_equal(mkdirat(home.runs_fd, name, 0700), 0);
 	write_file(number, "request.json", "{}");
 	write_file(number, RECORD_FILE, record);
-	write_file(number, RUNDIR_IMPORTED_FILE, "");
+	write_file(number, RUNDIR_IMPORTED_FILE, clock_boot_id());
 	assert_int_equal(utimensat(home.runs_fd, request, made, 0), 0);
 }
 
@@ -90,7 +91,10 @@ static void test_not_imported_stays(void **state)
 	assert_int_equal(unlinkat(home.runs_fd, "c-000000000000/" RUNDIR_IMPORTED_FILE, 0), 0);
 	prune_runs(&home);
 	assert_true(there(0) && !there(1) && there(2));
-	write_file(0, RUNDIR_IMPORTED_FILE, "");
+	write_file(0, RUNDIR_IMPORTED_FILE, "00000000-0000-0000-0000-000000000000");
+	prune_runs(&home);
+	assert_true(there(0));
+	write_file(0, RUNDIR_IMPORTED_FILE, clock_boot_id());
 	prune_runs(&home);
 	assert_true(!there(0) && there(2));
 	assert_int_equal(count(), 256);
