@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "run/context.h"
+#include "run/look.h"
 
 enum { NAMES_MAX = 10000, SMOKE_FAILED = 1, PREFLIGHT_FATAL = 2 };
 
@@ -31,6 +32,7 @@ static int run_list(struct cli *c, struct error *err)
 
 	if (cli_context_open(c, &context, err) < 0)
 		return -1;
+	look_at_runs(&context.home);
 	const char *chosen = config_default_executor(&context.config);
 	if (!c->json)
 		printf("%-16s %-12s %-11s %s\n", "ID", "KIND", "STATE", "");
@@ -141,6 +143,7 @@ static int run_reap(struct cli *c, struct error *err)
 	const struct executor *e = context_executor(&context, cli_arg(c, 0), err);
 	if (!e)
 		return -1;
+	look_at_runs(&context.home);
 	int r = executor_reap_orphans(e, context.home.path, &names, err);
 	if (c->json && r == 0)
 		cli_print_json(json_pack("{s:o}", "removed", json_from_strings(names.v, names.n)));

@@ -201,6 +201,8 @@ static int detached(struct session *s, struct error *err)
 
 	if (write_record(s, record, NULL, err) < 0)
 		return -1;
+	/* Who only starts runs and never looks at one still takes their ends over. */
+	import_all(&s->context.home);
 	if (!s->cli->json) {
 		printf("%s\n", s->run.handle);
 		return CLI_OK;

@@ -94,7 +94,7 @@ def test_ends_that_nobody_waited_for(stage, ledger):
     slow = stage.detach("sh", "-c", "sleep 60", options=("--timeout", "1"))
     for handle in [*handles, slow]:
         crashing.wait_final(stage, handle)
-    assert ledger("SELECT count(*) FROM run") == [(0,)]
+    assert ledger("SELECT count(*) FROM run WHERE handle = ?", slow) == [(0,)]
     looks = [("ps",), ("journal", "-C", stage.project), ("status", handles[0]),
              ("wait", handles[1])] * 2
     parallel(lambda words: stage.cloop(*words), looks, 4)
