@@ -13,6 +13,7 @@ extern const struct verb cmd_config_init;
 extern const struct verb cmd_config_set;
 extern const struct verb cmd_config_show;
 extern const struct verb cmd_doctor;
+extern const struct verb cmd_egress_firewall;
 extern const struct verb cmd_executor_list;
 extern const struct verb cmd_executor_reap;
 extern const struct verb cmd_executor_show;

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "config/filter-check.h"
 #include "config/source.h"
 #include "config/values-check.h"
 #include "config/values.h"
@@ -17,6 +18,7 @@ void config_done(struct config *c)
 	free(c->min_agent_build);
 	published_images_done(&c->provenance.published);
 	container_options_done(&c->container);
+	egress_filter_done(&c->filter);
 	image_policy_done(&c->image_policy);
 	*c = (struct config){0};
 }
@@ -44,6 +46,8 @@ static void take_values(struct values *v, struct config *c)
 	c->provenance.published = e->published;
 	e->published = (struct published_images){.issuer = NULL};
 	c->container_enabled = e->container.enabled;
+	egress_filter_done(&c->filter);
+	filter_copy(&e->container.filter, &c->filter);
 	c->disk_quota = strcmp(e->container.disk_quota, "auto") == 0;
 	c->derived_image_days = e->container.derived_image_days;
 	c->min_free_disk_mb = v->orchestrator.min_free_disk_mb;

@@ -12,6 +12,7 @@
 #include "image/policy.h"
 #include "image/provenance.h"
 #include "limits/limits.h"
+#include "net/egress-filter.h"
 #include "yaml/problem.h"
 
 struct config {
@@ -23,6 +24,7 @@ struct config {
 	struct provenance_rules provenance;
 	bool container_enabled;
 	struct container_options container; /* normalized */
+	struct egress_filter filter;        /* of containers; it compiles, enabled or not */
 	bool disk_quota;                    /* auto; false = off */
 	uint64_t derived_image_days;        /* 0 = never removed */
 	uint64_t min_free_disk_mb;          /* 0 = off */

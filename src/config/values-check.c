@@ -197,8 +197,6 @@ void values_check_container(struct schema_bind *b, const struct schema_section *
 		wrong[i] = judge_option(row, c, &err) < 0;
 		if (wrong[i])
 			schema_problem_error(b, section_value(s, row->key), &err);
-		else if (row->type == OPTION_FILTER && c->filter.enabled)
-			refuse(b, section_value(s, row->key), "the egress filter");
 	}
 }
 

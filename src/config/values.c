@@ -1,5 +1,6 @@
 #include "config/values.h"
 
+#include "config/filter-check.h"
 #include "config/values-check.h"
 #include "image/policy-keys.h"
 #include "image/published.h"
@@ -109,7 +110,7 @@ static const struct schema_key filter_keys[] = {
 		.type = SCHEMA_BOOLEAN,
 		AT(enabled),
 		.fallback = "false",
-		.doc = "The filter is on. Not available in this version."},
+		.doc = "The filter is on: `cloop egress firewall` shows what it comes to."},
 	{.name = "internal",
 		.type = SCHEMA_BOOLEAN,
 		AT(internal),
@@ -118,18 +119,15 @@ static const struct schema_key filter_keys[] = {
 	{.name = "allow_cidrs",
 		.type = SCHEMA_LIST,
 		AT(allow_cidrs),
-		.max_items = 256,
-		.doc = "Destinations that are open on allow_ports."},
+		.doc = "Ranges (ADDRESS/BITS) that are open on allow_ports; at most 256."},
 	{.name = "deny_cidrs",
 		.type = SCHEMA_LIST,
 		AT(deny_cidrs),
-		.max_items = 256,
-		.doc = "Closed whatever else is open."},
+		.doc = "Ranges that are closed whatever else is open; at most 256."},
 	{.name = "allow_ports",
 		.type = SCHEMA_LIST,
 		AT(allow_ports),
-		.max_items = 64,
-		.doc = "Ports of allow_cidrs and of the public internet."},
+		.doc = "Ports of allow_cidrs and of the public internet; at most 64."},
 	{.name = "allow_public_internet",
 		.type = SCHEMA_BOOLEAN,
 		AT(allow_public_internet),
@@ -138,20 +136,20 @@ static const struct schema_key filter_keys[] = {
 	{.name = "resolvers",
 		.type = SCHEMA_LIST,
 		AT(resolvers),
-		.max_items = 16,
-		.doc = "Name servers that the sandbox may ask."},
+		.doc = "Name servers that the sandbox may ask, an address each, with a port if it "
+		       "is not 53; at most 16."},
 	{.name = "broker",
 		.type = SCHEMA_TEXT,
 		.flags = SCHEMA_BLANK,
 		AT(broker),
 		.max_bytes = TEXT_MAX,
 		.fallback = "",
-		.doc = "An operator's own proxy."},
+		.doc = "ADDRESS:PORT of an operator's own proxy."},
 	{.name = "host_patterns",
 		.type = SCHEMA_LIST,
 		AT(host_patterns),
-		.max_items = 256,
-		.doc = "Host names that are meant; only for warnings."},
+		.doc = "Host names that are meant, at most 256; only for a warning, since packets "
+		       "carry no names."},
 	{.name = "ipv6",
 		.type = SCHEMA_BOOLEAN,
 		AT(ipv6),
@@ -171,8 +169,8 @@ static const struct schema_key filter_keys[] = {
 		.doc = "The same for IPv6."},
 };
 #undef AT
-static const struct schema filter_schema = {
-	SCHEMA(filter_keys), .doc = "What a sandbox with a network may reach."};
+static const struct schema filter_schema = {SCHEMA(filter_keys), .across = filter_check,
+	.doc = "What a sandbox with a network may reach."};
 
 #define AT(name) .offset = offsetof(struct values_container, name)
 #define OPTION(name) .offset = offsetof(struct values_container, options.name)

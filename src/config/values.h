@@ -20,7 +20,7 @@ struct values_egress {
 	uint64_t max_connections;
 };
 
-/* The keys are bound here; what is judged with them (network.md §4) comes with the filter. */
+/* Judged by config/filter-check.h. */
 struct values_filter {
 	bool enabled;
 	bool internal;

@@ -20,7 +20,6 @@ static int at_item(struct error *err, const char *key, size_t i)
 {
 	auto_free char *item = mem_printf("%s[%zu]", key, i);
 
-	error_prefix(err, "%s", item);
 	at_key(err, item);
 	return -1;
 }
@@ -157,7 +156,6 @@ static int read_gates(const struct egress_filter *f, struct egress_lists *ret, s
 	if (egress_filter_has_broker(f)) {
 		if (endpoint_parse(ENDPOINT_BROKER, text_of(f->broker), &ret->gates[n++].at, err) <
 			0) {
-			error_prefix(err, "broker");
 			at_key(err, "broker");
 			return -1;
 		}
