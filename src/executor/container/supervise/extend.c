@@ -66,6 +66,17 @@ static int64_t end_of(int64_t expires_at)
 	return clock_boottime_ms() + (left < 0 ? 0 : left < END_MAX_S ? left : END_MAX_S) * MS;
 }
 
+/* Of an answer: the earlier of both words, since a wall clock that was set back tells one too late.
+ */
+static int64_t end_told(const json_t *answer, int64_t expires_at)
+{
+	int64_t seconds = json_get_int(answer, "expires_in_s", END_MAX_S);
+	int64_t by_wall = end_of(expires_at);
+	int64_t by_boottime = clock_boottime_ms() + (seconds < 0 ? 0 : seconds) * MS;
+
+	return seconds < END_MAX_S && by_boottime < by_wall ? by_boottime : by_wall;
+}
+
 /* Delivery ends: files go, variables stay until the run ends. */
 static void expire(struct supervisor *s, const struct strv *files, const char *whose)
 {
@@ -160,7 +171,7 @@ static bool take_answer(struct supervisor *s, const struct engine_answer *answer
 	if (!j || !text_is(json_get_text(j, "lease"), s->plan.lease.id) || !json_is_array(grants) ||
 		!num_parse_rfc3339(json_get_text(j, "expires_at"), &expires_ns))
 		return false;
-	s->extension.ends_at = end_of(expires_ns / NS_PER_S);
+	s->extension.ends_at = end_told(j, expires_ns / NS_PER_S);
 	json_object_set_new(
 		record_supervision(s->record), ENDS, json_integer(s->extension.ends_at));
 	supervisor_persist(s, false);

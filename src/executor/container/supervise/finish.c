@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "executor/container/inspect.h"
+#include "executor/container/supervise/revoke.h"
 #include "executor/container/supervise/supervisor.h"
 #include "executor/rundir/record-end.h"
 #include "sys/clock.h"
@@ -192,6 +193,8 @@ static void on_inspected(void *data, const struct engine_answer *answer)
 	s->inspect_call = NULL;
 	int known = take_answer(s, answer);
 	if (known < 0) {
+		/* Whoever takes something back is not kept waiting for an engine that is down. */
+		revoke_settle(s, "unreachable", "the engine does not answer");
 		supervisor_ask_later(s, ask_engine);
 		return;
 	}
