@@ -326,6 +326,7 @@ int dispatch_explain(
 		return -1;
 	prepare(c, in, &d, provider.project, &p);
 	*ret = explain_decision(c, &d);
+	json_object_set_new(*ret, "grants", offer_to_json(&lease.offer));
 	if (!container_driver_of(d.executor))
 		return 0;
 	if (container_driver_explain(d.executor, &p.start, &line, &image, err) < 0)

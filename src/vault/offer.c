@@ -149,3 +149,20 @@ int offer_names(const struct offer *o, enum secret_kind kind, struct strv *ret)
 	}
 	return 0;
 }
+
+json_t *offer_to_json(const struct offer *o)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < o->n; i++) {
+		const struct offer_grant *g = &o->v[i];
+		auto_free char *constraints = grant_constraints_summary(&g->constraints);
+		json_array_append_new(
+			list, json_pack("{s:s, s:o, s:s, s:o, s:o, s:s}", "grant", g->id, "secret",
+				      json_from_string(g->name), "kind", secret_kind_text(g->kind),
+				      "subject", json_from_string(g->subject), "constraints",
+				      json_from_string(constraints), "result",
+				      lease_verdict_text(g->verdict)));
+	}
+	return list;
+}

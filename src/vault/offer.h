@@ -52,3 +52,6 @@ bool offer_has(const struct offer *o, enum secret_kind kind);
 bool offer_has_any(const struct offer *o);
 /* Names that the constraints of its device (interface) grants allow, each once, appended. */
 must_check int offer_names(const struct offer *o, enum secret_kind kind, struct strv *ret);
+/* [{grant,secret,kind,subject,constraints,result}]: constraints as their line, result `ok` or why
+ * not. */
+must_check json_t *offer_to_json(const struct offer *o);
