@@ -157,3 +157,48 @@ def test_foreground_releases(stage):
     grant(stage, "one")
     assert stage.run("true").rc == 0
     assert "lease.release" in actions(stage)
+
+
+# What is of the host.
+
+def test_devices(stage):
+    mint(stage, "nodes", "host_device", "zero=/dev/zero:/dev/nought:rw\nnull=/dev/null:rw\n")
+    grant(stage, "nodes", f"project:{stage.project}", "--devices", "zero,null", "--writable")
+    shown = stage.answer("sandbox", "explain", "-C", stage.project)["grants"]
+    assert [(g["secret"], g["kind"], g["result"]) for g in shown] == [
+        ("nodes", "host_device", "ok")]
+    r = stage.sh('echo "$CLOOP_HOST_DEVICES"; head -c 3 /dev/nought | od -An -tx1')
+    assert (r.rc, r.out.split()) == (0, [b"zero,null", b"00", b"00", b"00"]), r
+    stage.spec({"capabilities": {"devices": ["null"]}})
+    r = stage.sh('echo "$CLOOP_HOST_DEVICES"; ls /dev/nought 2>/dev/null || echo not there')
+    assert (r.rc, r.out) == (0, b"null\nnot there\n"), r
+    stage.spec({"capabilities": {"devices": []}})
+    r = stage.sh('echo "${CLOOP_HOST_DEVICES-none} ${CLOOP_LEASE_ID-none}"')
+    assert (r.rc, r.out) == (0, b"none none\n"), r
+
+
+def test_a_device_that_the_host_refuses(stage):
+    """A disk without --block, a directory, nothing: refused before anything starts."""
+    for source, code in (("/dev/cloop-not-there", "device_missing"),
+                         ("/dev/pts0", "device_missing"), ("/dev/net", "device_not_a_node")):
+        mint(stage, "node", "host_device", f"x={source}\n")
+        grant(stage, "node", "any", "--devices", "x")
+        r = stage.run("true")
+        assert r.rc == 125 and r.record["code"] == code, (source, r)
+        denied = stage.answer("secret", "lease", "--project", stage.project)["denied"]
+        assert [d["code"] for d in denied if "code" in d] == [code]
+        stage.answer("secret", "delete", "node")
+    assert stage.engine.left() == []
+
+
+def test_repositories(stage):
+    root = stage.make_project("repos")
+    for name in ("lib-a", "lib-b", "app"):
+        stage.write(f"{name}/.git/HEAD", "ref: refs/heads/main\n", project=root)
+        stage.write(f"{name}/file", name, project=root)
+    mint(stage, "repos", "local_repo", str(root))
+    grant(stage, "repos", "any", "--repos", "lib-*")
+    r = stage.sh('echo "$CLOOP_LOCAL_REPO_ROOT $CLOOP_LOCAL_REPOS $CLOOP_LOCAL_REPO_LIB_A"; '
+                 'cat /repos/lib-b/file; echo; ls /repos; touch /repos/lib-a/x || echo read-only')
+    assert (r.rc, r.out.split()) == (0, [b"/repos", b"lib-a,lib-b", b"/repos/lib-a", b"lib-b",
+                                         b"lib-a", b"lib-b", b"read-only"]), r

@@ -1,0 +1,181 @@
+"""Taking back what runs got by grants (disk-and-secrets.md §18)."""
+import os
+import pathlib
+import shutil
+import signal
+import tempfile
+import time
+
+import pytest
+
+import crashing
+from granting import VALUE, actions, grant, mint, wait_until
+
+
+def test_scrub(stage):
+    """A file goes within a second, and the workload runs on."""
+    mint(stage, "key", "file", VALUE)
+    given = grant(stage, "key")
+    handle = stage.detach("/bin/sh", "-c",
+                          'while [ -e "$CLOOP_SECRET_FILE_KEY" ]; do sleep 0.05; done; '
+                          'touch gone; sleep 3; exit 7')
+    begin = time.monotonic()
+    answer = stage.answer("secret", "revoke", given, "--reason", "password=hunter2secret")
+    wait_until(lambda: (stage.project / "gone").exists(), 5)
+    assert time.monotonic() - begin < 2
+    assert answer["state"] == "revoked" and answer["known"]
+    assert [(r["run"], r["result"], r["effect"]) for r in answer["runs"]] == [
+        (handle, "done", "scrub")]
+    assert stage.wait(handle).record["exit_code"] == 7
+    said = actions(stage)
+    assert [said.count(a) for a in ("secret.revoke", "lease.revoke_sent", "lease.revoke_acked")] \
+        == [1, 1, 1]
+    assert b"hunter2secret" not in stage.cloop("audit", "export").out
+    again = stage.answer("secret", "revoke", given)
+    assert again["state"] == "revoked"
+    assert actions(stage).count("secret.revoke") == 1
+
+
+def test_a_variable_kills(stage):
+    mint(stage, "token", "env", VALUE)
+    given = grant(stage, "token")
+    handle = stage.detach("sleep", "100")
+    answer = stage.answer("secret", "revoke", given)
+    assert [(r["result"], r["effect"]) for r in answer["runs"]] == [("done", "kill")], answer
+    record = stage.wait(handle).record
+    assert (record["state"], record["outcome"]) == ("killed", "revoked"), record
+    assert stage.cloop("wait", handle).rc == 123
+    assert stage.engine.left() == []
+
+
+def test_one_lease_only(stage):
+    mint(stage, "key", "file", VALUE)
+    given = grant(stage, "key")
+    first, second = (stage.detach("/bin/sh", "-c", 'while [ ! -e stop ]; do sleep 0.1; done; '
+                                  'test -e "$CLOOP_SECRET_FILE_KEY"') for _ in range(2))
+    lease = next(x["id"] for x in stage.answer("lease", "list")["leases"] if x["run"] == first)
+    answer = stage.answer("lease", "revoke", lease, "--grant", given)
+    assert [(r["run"], r["result"]) for r in answer["runs"]] == [(first, "done")]
+    (stage.project / "stop").touch()
+    assert stage.wait(first).record["exit_code"] == 1
+    assert stage.wait(second).record["exit_code"] == 0
+    assert stage.answer("secret", "grants")["grants"][0]["state"] == "active"
+
+
+def test_deleting_a_secret_revokes(stage):
+    mint(stage, "token", "env", VALUE)
+    grant(stage, "token")
+    handle = stage.detach("sleep", "100")
+    answer = stage.answer("secret", "delete", "token")
+    assert [x["state"] for x in answer["revoked"]] == ["revoked"]
+    assert stage.wait(handle).record["outcome"] == "revoked"
+
+
+def test_nobody_holds_it(stage):
+    mint(stage, "token", "env", VALUE)
+    given = grant(stage, "token")
+    answer = stage.answer("secret", "revoke", given)
+    assert (answer["state"], answer["known"], answer["runs"]) == ("revoked", False, [])
+    r = stage.cloop("secret", "revoke", "grant_" + "0" * 24)
+    assert r.rc == 1 and b"there is no grant" in r.err
+    r = stage.cloop("lease", "revoke", "lease_" + "0" * 24)
+    assert r.rc == 1 and b"there is no lease" in r.err
+
+
+def test_a_dead_supervisor_is_replaced(stage):
+    mint(stage, "key", "file", VALUE)
+    given = grant(stage, "key")
+    handle = stage.detach("/bin/sh", "-c", 'while [ -e "$CLOOP_SECRET_FILE_KEY" ]; do sleep 0.05; '
+                          'done; exit 5')
+    for pid in crashing.shims(handle):
+        os.kill(pid, signal.SIGKILL)
+    answer = stage.answer("secret", "revoke", given)
+    assert [(r["result"], r["effect"]) for r in answer["runs"]] == [("done", "scrub")], answer
+    assert stage.wait(handle).record["exit_code"] == 5
+
+
+def test_a_crash_between_store_and_send(stage):
+    """The next command finishes what another one began."""
+    mint(stage, "key", "file", VALUE)
+    for point in ("revoke:stored", "revoke:announced", "revoke:told"):
+        given = grant(stage, "key")
+        handle = stage.detach("/bin/sh", "-c", 'while [ -e "$CLOOP_SECRET_FILE_KEY" ]; do '
+                              'sleep 0.05; done; exit 5')
+        r = stage.cloop("secret", "revoke", given, env={"CLOOP_FAULT": f"{point}=kill"})
+        assert r.rc == -signal.SIGKILL, (point, r)
+        listed = stage.answer("secret", "grants")["grants"]
+        assert [(g["state"], g["revocation"]) for g in listed] in ([], [("revoked", "revoked")])
+        stage.answer("ps")
+        assert stage.wait(handle).record["exit_code"] == 5, point
+        every = stage.answer("secret", "grants", "--all")["grants"]
+        assert every[-1]["revocation"] == "revoked", (point, every[-1])
+        assert stage.cloop("run", "-C", stage.project, "--", "/bin/sh", "-c",
+                           'test -z "$CLOOP_SECRET_FILE_KEY"').rc == 0
+
+
+def test_revoked_while_it_is_prepared(stage):
+    """Between the judgement and the record of who holds it."""
+    mint(stage, "key", "file", VALUE)
+    given = grant(stage, "key")
+    p = stage.popen(*stage.run_words(["true"]), env={"CLOOP_FAULT": "start:5-record=sleep:2000"})
+    wait_until(lambda: stage.run_dirs() and (stage.run_dirs()[-1] / "status.json").exists())
+    assert stage.answer("secret", "revoke", given)["state"] == "revoked"
+    out, err = p.communicate(timeout=60)
+    assert p.returncode == 125 and b"was revoked while the run was prepared" in err, err
+    assert stage.answer("lease", "list")["leases"] == []
+    assert stage.engine.left() == []
+
+
+def test_without_a_socket(stage):
+    """Whoever cannot be told asks by himself: the extension."""
+    mint(stage, "key", "file", VALUE)
+    given = grant(stage, "key")
+    r = stage.cloop(*stage.run_words(["/bin/sh", "-c", 'touch ready; while [ -e '
+                                     '"$CLOOP_SECRET_FILE_KEY" ]; do sleep 0.05; done; exit 6'],
+                                     options=["--detach"]), env={"CLOOP_FAULT": "extend:soon"})
+    handle = r.out.decode().strip()
+    wait_until(lambda: (stage.project / "ready").exists())
+    for folder in ("/run/cloop", stage.engine.env.get("XDG_RUNTIME_DIR", "") + "/cloop",
+                   stage.home / "sockets"):
+        (pathlib.Path(folder) / f"{handle}.sock").unlink(missing_ok=True)
+    # Whether it is before or behind the extension: the run is not waited for for ever.
+    assert stage.answer("secret", "revoke", given)["state"] in ("unreachable", "revoked")
+    assert stage.wait(handle).record["exit_code"] == 6
+    stage.answer("ps")
+    assert stage.answer("secret", "grants", "--all")["grants"][-1]["revocation"] == "revoked"
+
+
+@pytest.fixture
+def engine_down(stage):
+    """An engine that stops to answer while this file is there."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="cloop-e2e-", dir="/opt"))
+    try:
+        folder.chmod(0o755)
+        program = folder / stage.engine.kind
+        program.write_text(f"#!/bin/sh\nif [ -e {folder}/down ]; then\n"
+                           "echo 'Cannot connect to the engine: connection refused' >&2\n"
+                           f"exit 125; fi\nexec /usr/bin/{stage.engine.kind} \"$@\"\n")
+        program.chmod(0o755)
+        stage.config(runtime=str(program))
+        yield folder / "down"
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.mark.root
+def test_a_dead_engine(stage, engine_down):
+    """unreachable, then revoked when it is back."""
+    mint(stage, "token", "env", VALUE)
+    given = grant(stage, "token")
+    handle = stage.detach("sleep", "100")
+    engine_down.touch()
+    try:
+        answer = stage.answer("secret", "revoke", given)
+        assert answer["state"] == "unreachable", answer
+        assert [g["revocation"] for g in stage.answer("secret", "grants")["grants"]] == [
+            "unreachable"]
+    finally:
+        engine_down.unlink()
+    wait_until(lambda: not stage.answer("secret", "grants")["grants"], 30)
+    assert stage.wait(handle).record["outcome"] == "revoked"
+    assert actions(stage).count("lease.revoke_sent") == 1
