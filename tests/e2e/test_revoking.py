@@ -7,11 +7,13 @@ import shutil
 import signal
 import socket
 import struct
+import tempfile
 import time
 
 import pytest
 
 import crashing
+import granting
 from engines import children
 from test_staging import (CANARY, DIR, LEASE, MASK, VALUE, canaries, file, host_dir, nothing_staged,
                           start, started)
@@ -40,14 +42,18 @@ def with_variable():
                     variables=[{"name": "TOKEN", "value": VALUE}])
 
 
-def ask(stage, handle, **request):
-    """One request on the control socket, as the control plane sends it."""
+def control_socket(stage, handle):
     runtime = stage.engine.env.get("XDG_RUNTIME_DIR")
     place = pathlib.Path("/run/cloop" if stage.engine.uid == 0 else f"{runtime}/cloop")
+    return place / f"{handle}.sock"
+
+
+def ask(stage, handle, **request):
+    """One request on the control socket, as the control plane sends it."""
     words = json.dumps(request).encode()
     with socket.socket(socket.AF_UNIX) as s:
         s.settimeout(60)
-        s.connect(str(place / f"{handle}.sock"))
+        s.connect(str(control_socket(stage, handle)))
         s.sendall(struct.pack("<I", len(words)) + words)
         got = b""
         while len(got) < 4 or len(got) < 4 + struct.unpack("<I", got[:4])[0]:
@@ -344,4 +350,66 @@ def test_an_answer_moves_the_end(stage, programs):
     assert (where / "a").exists()
     assert stage.cloop("stop", "--grace", "0s", handle).rc == 0
     assert warnings_of(stage.wait(handle).record) == []
+    nothing_staged(stage, handle)
+
+
+# An engine that does not remove: the answer says so, and a later revocation finishes it.
+
+@pytest.fixture
+def broken(stage):
+    """Words with which the engine refuses to remove anything, while the file is there."""
+    place = pathlib.Path(tempfile.mkdtemp(prefix="cloop-e2e-", dir="/usr/local/lib"))
+    place.chmod(0o755)
+    words = stage.dir / "broken"
+    real = shutil.which(stage.engine.kind, path=stage.engine.env["PATH"])
+    client = place / stage.engine.kind
+    client.write_text(f'#!/bin/sh\nif [ "$1" = rm ] && [ -e {words} ]; then cat {words} >&2; exit 125; fi\n'
+                      f'exec {real} "$@"\n')
+    client.chmod(0o755)
+    stage.config(runtime=str(client))
+    yield words
+    words.unlink(missing_ok=True)
+    shutil.rmtree(place)
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("words, outcome", [("Error: storage is locked", "failed"),
+                                            ("Cannot connect to the Docker daemon", "unreachable")],
+                         ids=["refuses", "is away"])
+def test_removal_that_fails(stage, broken, words, outcome):
+    handle = started(stage, with_variable(), "sleep 60")
+    broken.write_text(words + "\n")
+    answer = revoke(stage, handle)
+    assert answer["outcome"] == outcome and words in answer["reason"], answer
+    assert "rotate" in answer["remediation"]
+    record = stage.wait(handle).record
+    assert record["outcome"] == "revoked" and "container_left" in warnings_of(record), record
+    assert len(containers(stage, handle)) == 1
+    nothing_staged(stage, handle)
+    stage.home_is_free()
+    assert driver_revoke(stage, handle)["outcome"] == "unreachable"
+    broken.unlink()
+    assert driver_revoke(stage, handle) == {"outcome": "done"}
+    assert containers(stage, handle) == []
+
+
+# With the ledger itself.
+
+def test_what_cannot_be_pushed_is_extended_away(stage):
+    """The control socket is gone: the run itself asks, and gives back what was revoked."""
+    granting.mint(stage, "key", "file", CANARY)
+    grant = granting.grant(stage, "key")
+    handle = stage.detach("/bin/sh", "-c", 'while [ -e "$CLOOP_SECRET_FILE_KEY" ]; do sleep 0.05; done; echo gone;'
+                          ' while [ ! -e go ]; do sleep 0.05; done', env={"CLOOP_FAULT": "extend:soon"})
+    ends = lambda: crashing.record_of(stage, handle)["supervision"]["lease_ends_boottime_ms"]
+    first = ends()
+    crashing.until(lambda: ends() > first, "extension")
+    control_socket(stage, handle).unlink()
+    r = stage.cloop("secret", "revoke", "--json", grant)
+    assert json.loads(r.out)["state"] == "unreachable", r
+    ready(stage, handle, b"gone")
+    (stage.project / "go").touch()
+    record = stage.wait(handle).record
+    assert record["outcome"] == "ok" and warnings_of(record) == ["lease_revoked"], record
+    assert crashing.output(stage, handle)[0] == b"gone\n"
     nothing_staged(stage, handle)
