@@ -44,8 +44,10 @@ static void on_ready(void *data, int64_t session)
 
 static int find_run(struct cli *c, struct attach *a, struct error *err)
 {
-	if (cli_home_open(c, &a->home, err) < 0 ||
-		rundir_find(&a->home, cli_arg(c, 0), &a->run, err) < 0 ||
+	if (cli_home_open(c, &a->home, err) < 0)
+		return -1;
+	cli_revoke_due(c, &a->home);
+	if (rundir_find(&a->home, cli_arg(c, 0), &a->run, err) < 0 ||
 		follow_adopt(&a->home, &a->run, NULL, err) < 0)
 		return -1;
 	a->record = rundir_read(&a->run, RECORD_FILE, err);

@@ -33,6 +33,7 @@ static int run_list(struct cli *c, struct error *err)
 	if (cli_context_open(c, &context, err) < 0)
 		return -1;
 	look_at_runs(&context.home);
+	cli_revoke_due(c, &context.home);
 	const char *chosen = config_default_executor(&context.config);
 	if (!c->json)
 		printf("%-16s %-12s %-11s %s\n", "ID", "KIND", "STATE", "");
@@ -144,6 +145,7 @@ static int run_reap(struct cli *c, struct error *err)
 	if (!e)
 		return -1;
 	look_at_runs(&context.home);
+	cli_revoke_due(c, &context.home);
 	int r = executor_reap_orphans(e, context.home.path, &names, err);
 	if (c->json && r == 0)
 		cli_print_json(json_pack("{s:o}", "removed", json_from_strings(names.v, names.n)));

@@ -37,6 +37,7 @@ static int look(struct cli *c, struct error *err)
 	if (cli_home_open(c, &home, err) < 0)
 		return -1;
 	look_at_runs(&home);
+	cli_revoke_due(c, &home);
 	return 0;
 }
 

@@ -38,6 +38,7 @@ static int open_tasks(struct cli *c, bool make, struct tasks *ret, struct error 
 	if (!ret->project || cli_home_open(c, &home, err) < 0)
 		return -1;
 	look_at_tasks(&home);
+	cli_revoke_due(c, &home);
 	return project_path_store(c, make, &ret->store, err) < 0 ? -1 : 0;
 }
 
