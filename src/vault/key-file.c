@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "sys/fault.h"
 #include "sys/file.h"
 #include "vault/seal.h"
 
@@ -104,19 +105,38 @@ int key_file_read(const char *home, enum key_file which, struct locked *ret, str
 	return parse(locked_text(&content), ret) ? 0 : refuse(home, which, "holds no key", err);
 }
 
+/* Of the system's error by now. */
+static int cannot(const char *home, const char *what, struct error *err)
+{
+	bool full = errno == ENOSPC || errno == EDQUOT;
+
+	error_set_errno(err, full ? ERROR_NO_SPACE : ERROR_IO, errno, "%s in %s/" FOLDER, what,
+		quoted_string(home));
+	return full ? error_set_remedy(err, "free space on the file system that holds %s",
+			      quoted_string(home))
+		    : -1;
+}
+
+static bool write_content(int fd, struct text content)
+{
+	if (fault_hit("key:write")) {
+		errno = EIO;
+		return false;
+	}
+	errno = ENOSPC; /* what a short write means */
+	return write(fd, content.p, content.len) == (ssize_t)content.len && fsync(fd) == 0;
+}
+
 /* A new file; one that is half written by a crash is known by not being the primary. */
-static int write_new(int folder, const char *name, struct text content, struct error *err)
+static int write_new(
+	const char *home, int folder, const char *name, struct text content, struct error *err)
 {
 	if (unlinkat(folder, name, 0) < 0 && errno != ENOENT)
-		return error_set_errno(err, ERROR_IO, errno, "removing %s", name);
+		return cannot(home, "removing a key that was left", err);
 	auto_fd int fd =
 		openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 || fchmod(fd, 0600) < 0)
-		return error_set_errno(err, ERROR_IO, errno, "making %s", name);
-	if (file_write_all(fd, content.p, content.len, err) < 0)
-		return error_prefix(err, "%s", name);
-	if (fsync(fd) < 0)
-		return error_set_errno(err, ERROR_IO, errno, "syncing %s", name);
+	if (fd < 0 || fchmod(fd, 0600) < 0 || !write_content(fd, content))
+		return cannot(home, "writing a new key", err);
 	return file_sync_dir(folder, err);
 }
 
@@ -131,7 +151,7 @@ int key_file_write_next(const char *home, const struct locked *key, struct error
 	memcpy(content.p, MARK, strlen(MARK));
 	sodium_bin2hex((char *)content.p + strlen(MARK), HEX_SIZE + 1, key->p, key->len);
 	content.p[FILE_SIZE - 1] = '\n';
-	if (write_new(folder, names[KEY_FILE_NEXT], locked_text(&content), err) < 0)
+	if (write_new(home, folder, names[KEY_FILE_NEXT], locked_text(&content), err) < 0)
 		return -1;
 	/* The folder itself may be new. */
 	auto_fd int above = open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -147,8 +167,7 @@ int key_file_promote(const char *home, bool first, struct error *err)
 		return -1;
 	if (renameat2(folder, names[KEY_FILE_NEXT], folder, names[KEY_FILE_NOW],
 		    first ? RENAME_NOREPLACE : 0) < 0)
-		return error_set_errno(err, errno == EEXIST ? ERROR_FILE_EXISTS : ERROR_IO, errno,
-			"putting the new key in place in %s/" FOLDER, quoted_string(home));
+		return cannot(home, "putting a new key in place", err);
 	return file_sync_dir(folder, err);
 }
 

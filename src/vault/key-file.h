@@ -23,7 +23,7 @@ must_check int key_file_read(
 	const char *home, enum key_file which, struct locked *ret, struct error *err);
 /* Writes KEY_FILE_NEXT (0600), replacing it; it outlives a power cut. */
 must_check int key_file_write_next(const char *home, const struct locked *key, struct error *err);
-/* KEY_FILE_NEXT becomes KEY_FILE_NOW; with `first` it must not exist: file_exists. */
+/* KEY_FILE_NEXT becomes KEY_FILE_NOW; with `first` it must not exist (io). */
 must_check int key_file_promote(const char *home, bool first, struct error *err);
 /* Removes it; what is gone is fine. */
 must_check int key_file_remove(const char *home, enum key_file which, struct error *err);

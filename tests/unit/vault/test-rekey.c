@@ -176,7 +176,7 @@ static void test_killed_anywhere(void **state)
 {
 	(void)state;
 	static const char *const seams[] = {"rekey:file", "rekey:rows", "rekey:committed",
-		"rekey:placed", "rekey:retired", "store-exec", "store-write", "file-write"};
+		"rekey:placed", "rekey:retired", "store-exec", "store-write", "key:write"};
 
 	mint_all();
 	for (size_t i = 0; i < ARRAY_SIZE(seams); i++) {
@@ -212,7 +212,7 @@ static void test_fails_anywhere(void **state)
 {
 	(void)state;
 	static const char *const seams[] = {"rekey:file", "rekey:rows", "rekey:committed",
-		"rekey:placed", "rekey:retired", "store-exec", "store-write", "file-write"};
+		"rekey:placed", "rekey:retired", "store-exec", "store-write", "key:write"};
 
 	mint_all();
 	for (size_t i = 0; i < ARRAY_SIZE(seams); i++) {
