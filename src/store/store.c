@@ -32,6 +32,7 @@
 enum {
 	BUSY_TIMEOUT_MS = 5000,
 	SETUP_TIMEOUT_MS = 30000,
+	LOG_KEPT_MAX = 90 * 4120,    /* bytes: somewhat below wal_autocheckpoint */
 	APPLICATION_ID = 0x636c6f70, /* "clop": tells our file from another database */
 };
 
@@ -42,10 +43,26 @@ struct store {
 	struct witness pending; /* seq 0: none */
 };
 
+/*
+ * A log that outlives its process is read anew as if nothing of it were in the file. Beyond the
+ * pages of wal_autocheckpoint every commit of the next ones would fold it in again, with three
+ * syncs, so the last one to write takes it away.
+ */
+static bool log_is_long(const struct store *s)
+{
+	auto_free char *log = mem_printf("%s-wal", s->path);
+	struct stat st;
+
+	return sqlite3_total_changes64(s->db) > 0 && stat(log, &st) == 0 &&
+	       st.st_size > LOG_KEPT_MAX;
+}
+
 void store_free(struct store *s)
 {
 	if (!s)
 		return;
+	if (s->db && log_is_long(s))
+		sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
 	sqlite3_close(s->db);
 	free(s->home);
 	free(s->path);
