@@ -30,6 +30,14 @@ def whole(stage):
     return answer["rows"]
 
 
+def fold(home):
+    """Everything is in state.db itself: the last one to close it takes the log away."""
+    with sqlite3.connect(home / "state.db") as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    db.close()
+    assert not (home / "state.db-wal").exists()
+
+
 @pytest.fixture
 def small_home(stage):
     """A home of 640 KiB."""
@@ -146,8 +154,10 @@ def test_an_older_copy(stage):
     """A database that is put back: the trail says that rows are missing, whatever follows."""
     stage.answer(*mint_words("kept"))
     copy = stage.dir / "copy.db"
+    fold(stage.home)
     shutil.copy2(stage.home / "state.db", copy)
     stage.answer(*mint_words("later"))
+    fold(stage.home)
     shutil.copy2(copy, stage.home / "state.db")
     answer = stage.answer("audit", "verify", status=1)
     assert (answer["ok"], answer["seq"]) == (False, 2) and "missing at the end" in answer["reason"]
@@ -165,6 +175,8 @@ def test_the_database_of_another_home(stage):
     stage.answer(*mint_words("mine"))
     other = {"CLOOP_HOME": str(stage.dir / "other")}
     stage.answer(*mint_words("theirs"), env=other)
+    for home in (stage.home, stage.dir / "other"):
+        fold(home)
     shutil.copy2(stage.dir / "other/state.db", stage.home / "state.db")
     for words in (mint_words("new"), ["secret", "rekey"]):
         assert stage.answer(*words, status=1)["code"] == "secret_key_wrong"
@@ -176,6 +188,7 @@ def test_the_database_of_another_home(stage):
 def test_truncated(stage, part):
     """Refused with what can be done, and left as it is."""
     stage.answer(*mint_words("first", 3000))
+    fold(stage.home)
     file = stage.home / "state.db"
     content = file.read_bytes()[:int(part if part > 1 else part * file.stat().st_size)]
     file.write_bytes(content)
