@@ -359,7 +359,7 @@ def test_run_directory_gone(stage):
 
 def test_stopped_at_its_disk_limit(stage):
     """The seam of the disk limit: a record that says so makes the task pending, with both sizes."""
-    one = add(stage, "true")
+    one = add(stage, "sleep", "2")
     run = run_tasks(stage, "--detach").out.decode().strip()
     crashing.wait_final(stage, run)
     crashing.wait_unsupervised(stage, run)
