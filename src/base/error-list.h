@@ -283,13 +283,25 @@ ERROR(EGRESS_INTERNAL_CONFLICT, "egress_internal_conflict", 400, 125,
 ERROR(EGRESS_PORTS_CONFLICT, "egress_ports_conflict", 400, 125,
 	"either all ports or a list of them")
 ERROR(EGRESS_PORTS_MISSING, "egress_ports_missing", 400, 125,
-	"say which ports the destinations have: allow_ports: [443]")
+	"say which ports the destinations have: allow_ports: [443], or --ports 443")
 ERROR(EGRESS_FILTER_DISABLED, "egress_filter_disabled", 400, 125,
 	"set egress_filter.enabled: true")
 ERROR(EGRESS_FILTER_EMPTY, "egress_filter_empty", 400, 125,
 	"allow something (allow_cidrs, allow_public_internet, broker, resolvers), or set internal: true")
 ERROR(EGRESS_POOL_INVALID, "egress_pool_invalid", 400, 125,
 	"subnet_pool: a private IPv4 range of /8 to /28; subnet_pool6: a /48 below fc00::/7")
+ERROR(EGRESS_GRANT_UNKNOWN_FIELD, "egress_grant_unknown_field", 400, 125,
+	"remove the field: a grant has hosts, cidrs, ports, methods, quotas and times")
+ERROR(EGRESS_GRANT_INVALID, "egress_grant_invalid", 400, 125,
+	"an ID is egress_ and 24 digits 0-9a-f; a scope is a label of at most 64 bytes")
+ERROR(EGRESS_GRANT_EMPTY, "egress_grant_empty", 400, 125,
+	"name at least one host or one range")
+ERROR(EGRESS_METHOD_INVALID, "egress_method_invalid", 400, 125,
+	"a method is 1 to 32 letters, or *")
+ERROR(EGRESS_QUOTA_INVALID, "egress_quota_invalid", 400, 125,
+	"a number of bytes with k, m, g or t behind it, at most 1024t; 0 or unlimited: no limit")
+ERROR(EGRESS_TTL_INVALID, "egress_ttl_invalid", 400, 125,
+	"a session lasts 60 to 14400 seconds; a grant ends after it begins")
 ERROR(EGRESS_SELECTOR_MISSING, "egress_selector_missing", 400, 125,
 	"a NetworkPolicy needs a name and a label that selects its pods")
 ERROR(NFT_NAME_INVALID, "nft_name_invalid", 400, 125,

@@ -60,5 +60,6 @@ extern const struct case_kind case_seal_kinds[];            /* secrets: seal kdf
 extern const struct case_kind case_secrets_payload_kinds[]; /* secrets: what kinds deliver */
 extern const struct case_kind case_net_kinds[]; /* net: cidr endpoint metadata names scope … */
 extern const struct case_kind case_net_policy_kinds[]; /* net: compile evaluate nft … */
-extern const struct case_kind case_disk_kinds[]; /* disk: schedule loop used source breach … */
-extern const struct case_kind case_walk_kinds[]; /* disk: walk */
+extern const struct case_kind case_disk_kinds[];   /* disk: schedule loop used source breach … */
+extern const struct case_kind case_walk_kinds[];   /* disk: walk */
+extern const struct case_kind case_egress_kinds[]; /* net: grant authority decide … */

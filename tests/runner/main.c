@@ -45,6 +45,9 @@ static const struct case_kind *const net_tables[] = {
 #ifdef HAVE_CASES_NET
 	case_net_kinds, case_net_policy_kinds,
 #endif
+#ifdef HAVE_CASES_EGRESS
+	case_egress_kinds,
+#endif
 	NULL};
 
 static const struct case_kind *const disk_tables[] = {
