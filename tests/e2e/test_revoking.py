@@ -268,9 +268,9 @@ def programs(stage):
     return place
 
 
-def says(programs, *results, expires="2100-01-01T00:00:00Z"):
+def says(programs, *results, left=900):
     answer = programs / "new"
-    answer.write_text(json.dumps({"lease": LEASE, "expires_at": expires, "grants": [
+    answer.write_text(json.dumps({"lease": LEASE, "expires_in_s": left, "grants": [
         {"grant": g, "result": r} for g, r in zip(GRANTS, results)]}))
     answer.rename(programs / "answer")
 
@@ -307,6 +307,21 @@ def test_extension(stage, programs):
     (stage.project / "go").touch()
     record = stage.wait(handle).record
     assert record["exit_code"] == 3 and warnings_of(record) == ["lease_expired", "lease_revoked"], record
+    nothing_staged(stage, handle)
+
+
+def test_the_answer_decides_at_the_end(stage, programs):
+    """The lease ends with the first of its grants: what the others gave stays."""
+    says(programs, "expired", "ok", left=0)
+    handle = extended(stage, programs, two_files(), WATCH.replace("cat", "true"))
+    where = host_dir(stage, handle)
+    crashing.until(lambda: not (where / "a").exists(), "wiping")
+    n = len(asked(programs))
+    crashing.until(lambda: len(asked(programs)) >= n + 2, "two questions more")
+    assert (where / "b").exists()
+    assert stage.cloop("stop", "--grace", "0s", handle).rc == 0
+    record = stage.wait(handle).record
+    assert warnings_of(record) == ["lease_expired"], record
     nothing_staged(stage, handle)
 
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/num.h"
 #include "executor/container/supervise/engine-call.h"
 #include "executor/container/supervise/mask.h"
 #include "executor/container/supervise/revoke.h"
@@ -58,23 +57,10 @@ static bool over(const struct supervisor *s)
 	return clock_boottime_ms() >= s->extension.ends_at;
 }
 
-/* Boottime of an end that is told as wall time; one that is far away is as good as none. */
-static int64_t end_of(int64_t expires_at)
+/* Boottime in so many seconds; an end that is far away is as good as none. */
+static int64_t end_in(int64_t left)
 {
-	int64_t left = expires_at - clock_realtime_ns() / NS_PER_S;
-
 	return clock_boottime_ms() + (left < 0 ? 0 : left < END_MAX_S ? left : END_MAX_S) * MS;
-}
-
-/* Of an answer: the earlier of both words, since a wall clock that was set back tells one too late.
- */
-static int64_t end_told(const json_t *answer, int64_t expires_at)
-{
-	int64_t seconds = json_get_int(answer, "expires_in_s", END_MAX_S);
-	int64_t by_wall = end_of(expires_at);
-	int64_t by_boottime = clock_boottime_ms() + (seconds < 0 ? 0 : seconds) * MS;
-
-	return seconds < END_MAX_S && by_boottime < by_wall ? by_boottime : by_wall;
 }
 
 /* Delivery ends: files go, variables stay until the run ends. */
@@ -158,8 +144,8 @@ static void act(struct supervisor *s, const json_t *one)
 /* False: it is no answer about this lease. */
 static bool take_answer(struct supervisor *s, const struct engine_answer *answer)
 {
+	struct extension *x = &s->extension;
 	auto_error struct error err = ERROR_INIT;
-	int64_t expires_ns;
 	size_t i;
 	json_t *one;
 
@@ -168,15 +154,26 @@ static bool take_answer(struct supervisor *s, const struct engine_answer *answer
 					 ERROR_IO, &err)
 			       : NULL;
 	const json_t *grants = json_object_get(j, "grants");
+	/* Not `expires_at`: a wall clock that was set back would tell one too late. */
+	int64_t left = json_get_int(j, "expires_in_s", -1);
 	if (!j || !text_is(json_get_text(j, "lease"), s->plan.lease.id) || !json_is_array(grants) ||
-		!num_parse_rfc3339(json_get_text(j, "expires_at"), &expires_ns))
+		left < 0)
 		return false;
-	s->extension.ends_at = end_told(j, expires_ns / NS_PER_S);
-	json_object_set_new(
-		record_supervision(s->record), ENDS, json_integer(s->extension.ends_at));
+	/* None: no grant goes on, and what is said of each is all that is to be done. */
+	x->ends_at = left > 0 ? end_in(left) : x->asked_at;
+	json_object_set_new(record_supervision(s->record), ENDS, json_integer(x->ends_at));
 	supervisor_persist(s, false);
 	json_array_foreach(grants, i, one) if (supervisor_released(s)) act(s, one);
 	return true;
+}
+
+/* Asked again soon; a lease that is over ends without an answer. */
+static void go_without(struct supervisor *s)
+{
+	s->extension.unheard = true;
+	if (over(s) && !acted_before(s, s->plan.lease.id))
+		expire_all(s);
+	ask_in(s, AGAIN_MS);
 }
 
 static void on_answer(void *data, const struct engine_answer *answer)
@@ -191,13 +188,14 @@ static void on_answer(void *data, const struct engine_answer *answer)
 	/* What was taken back may have ended the run. */
 	if (!supervisor_released(s))
 		return;
-	if (!taken) {
+	if (taken) {
+		x->unheard = false;
+		ask_in(s, EVERY_MS);
+	} else {
 		auto_free char *words = mask_words(s, answer->stderr_text);
 		log_warning("the lease could not be extended: %.400s", words);
+		go_without(s);
 	}
-	if (!taken && over(s) && !acted_before(s, s->plan.lease.id))
-		expire_all(s);
-	ask_in(s, taken ? EVERY_MS : AGAIN_MS);
 	arm_end(s);
 }
 
@@ -245,12 +243,13 @@ static void ask(void *data)
 	if (x->call)
 		return;
 	log_warning("the lease could not be extended: %s", err.message);
-	ask_in(s, AGAIN_MS);
+	go_without(s);
 }
 
 /*
- * The time is up. Where nobody was asked for long, since the machine slept, somebody is asked
- * first: the answer, or its absence, decides.
+ * The time is up, at least for the first of the grants: which ones, the answer says, or its absence
+ * that all are. Where the last question found nobody, and was no longer ago than such questions
+ * are, that is known already.
  */
 static void at_end(void *data)
 {
@@ -258,14 +257,13 @@ static void at_end(void *data)
 	struct extension *x = &s->extension;
 
 	x->end_timer = NULL;
-	if (!supervisor_released(s))
+	if (!supervisor_released(s) || x->call)
 		return;
-	if (x->call)
-		return;
-	if (x->asked_at == 0 || clock_boottime_ms() - x->asked_at > AGAIN_MS / x->pace) {
+	bool recent = clock_boottime_ms() - x->asked_at <= AGAIN_MS / x->pace;
+	if (x->asked_at < x->ends_at && !(x->unheard && recent)) {
 		forget(&x->timer);
 		ask(s);
-	} else if (!acted_before(s, s->plan.lease.id)) {
+	} else if (x->unheard && !acted_before(s, s->plan.lease.id)) {
 		expire_all(s);
 	}
 }
@@ -278,7 +276,8 @@ void extend_begin(struct supervisor *s)
 		return;
 	x->pace = fault_hit("extend:soon") ? HURRY : 1;
 	json_t *supervision = record_supervision(s->record);
-	x->ends_at = json_get_int(supervision, ENDS, end_of(s->plan.lease.expires_at));
+	int64_t left = s->plan.lease.expires_at - clock_realtime_ns() / NS_PER_S;
+	x->ends_at = json_get_int(supervision, ENDS, end_in(left));
 	json_object_set_new(supervision, ENDS, json_integer(x->ends_at));
 	ask_in(s, EVERY_MS);
 	arm_end(s);

@@ -1,8 +1,9 @@
 /*
  * How long a lease goes on (disk-and-secrets.md §17): every five minutes `cloop lease extend` is
  * asked, as a child, since a supervisor opens no database. What was revoked is taken back, what
- * expired is wiped, and so is everything when nobody could be asked until the lease's end: a
- * revocation that did not reach the run takes effect within one window.
+ * expired is wiped, and so is everything when nobody could be asked until the lease's end, which is
+ * that of the grant that ends first: a revocation that did not reach the run takes effect within
+ * one window.
  */
 #pragma once
 
@@ -21,6 +22,7 @@ struct extension {
 	struct engine_call *call;
 	int64_t ends_at;  /* boottime, ms: steps of the wall clock do not matter */
 	int64_t asked_at; /* the same; 0 = never */
+	bool unheard;     /* the last question had no answer */
 	unsigned pace;    /* test hook: all waits are so many times shorter */
 };
 
