@@ -19,7 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (ip_answer_links(t, &links, &err) == 0)
 		for (size_t i = 0; i < links.n; i++) {
 			const struct ip_link *l = &links.v[i];
-			struct ip_identity who = {l->index, l->mac, {l->name}};
+			struct ip_identity who = {
+				.index = l->index, .mac = l->mac, .names = {l->name}};
 			const struct ip_link *found = ip_answer_find(&links, &who);
 			assert(l->index > 0 && l->name[0] && found);
 			assert(found->index == l->index && strcmp(found->mac, l->mac) == 0);

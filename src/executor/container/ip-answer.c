@@ -109,7 +109,7 @@ const struct ip_link *ip_answer_find(const struct ip_links *l, const struct ip_i
 			return one;
 		if (named(one, who))
 			by_name = one;
-		if (one->mac[0] && !one->upper) {
+		if (one->mac[0] && !one->upper && !who->exact) {
 			by_mac = one;
 			same++;
 		}

@@ -36,10 +36,11 @@ struct ip_identity {
 	unsigned index;
 	const char *mac;
 	const char *names[3]; /* that it may have; NULL-terminated unless full */
+	bool exact;           /* a MAC alone does not do: a bridge may have that of its port */
 };
 /*
- * By index and MAC, else by one of its names and MAC, else by a MAC that only one interface has;
- * NULL: it is not among them.
+ * By index and MAC, else by one of its names and MAC, else, unless exact, by a MAC that only one
+ * interface has; NULL: it is not among them.
  */
 const struct ip_link *ip_answer_find(const struct ip_links *l, const struct ip_identity *who);
 

@@ -218,17 +218,35 @@ static bool read_away(const json_t *j, struct away *ret)
 	return ret->source && ret->target && ret->mac;
 }
 
-/* Where it is in a namespace, and what it is called there; "" = it is not. */
-static int find(int ns, const struct away *a, char ret_name[IF_NAMESIZE], struct error *err)
+/* What it is called in a namespace; "" = it is not there. */
+static int find(
+	int ns, const struct away *a, bool exact, char ret_name[IF_NAMESIZE], struct error *err)
 {
 	AUTO(ip_links) links = {.v = NULL};
-	struct ip_identity who = {a->index, a->mac, {a->source, a->target, a->way}};
+	struct ip_identity who = {a->index, a->mac, {a->source, a->target, a->way}, exact};
 
 	if (ip_call_links(ns, &links, err) < 0)
 		return -1;
 	const struct ip_link *l = ip_answer_find(&links, &who);
 	memcpy(ret_name, l ? l->name : (char[IF_NAMESIZE]){""}, IF_NAMESIZE);
 	return 0;
+}
+
+/*
+ * Its name here and in the sandbox, one of them "". One of this host's own may have its MAC: only
+ * when the sandbox does not have it can it be known by that alone.
+ */
+static int locate(const struct supervisor *s, const struct away *a, char here[IF_NAMESIZE],
+	char inside[IF_NAMESIZE], struct error *err)
+{
+	inside[0] = '\0';
+	if (find(-1, a, true, here, err) < 0)
+		return -1;
+	if (here[0])
+		return 0;
+	if (s->interfaces.ns >= 0 && find(s->interfaces.ns, a, false, inside, err) < 0)
+		return -1;
+	return inside[0] ? 0 : find(-1, a, false, here, err);
 }
 
 typedef bool walk_fn(const struct ip_return *r, unsigned n, struct ip_step *ret);
@@ -251,18 +269,15 @@ static int walk_return(
 /* 0 it is back, 1 it is nowhere, -1 not yet. */
 static int take_back(struct supervisor *s, const struct away *a, struct error *err)
 {
-	char name[IF_NAMESIZE];
+	char name[IF_NAMESIZE], inside[IF_NAMESIZE];
 	struct ip_return r = {
 		.way = a->way, .name = a->source, .mtu = a->mtu, .up = a->up, .pid = getpid()};
 
-	if (find(-1, a, name, err) < 0)
+	if (locate(s, a, name, inside, err) < 0)
 		return -1;
-	if (!name[0]) {
-		char inside[IF_NAMESIZE] = "";
-		if (s->interfaces.ns >= 0 && find(s->interfaces.ns, a, inside, err) < 0)
-			return -1;
-		if (!inside[0])
-			return 1;
+	if (!name[0] && !inside[0])
+		return 1;
+	if (inside[0]) {
 		r.now = inside;
 		if (walk_return(s, ip_line_take, &r, err) < 0)
 			return -1;

@@ -23,7 +23,7 @@ static const char links_text[] =
 
 static const char *find(const struct ip_links *l, unsigned index, const char *mac, const char *name)
 {
-	struct ip_identity who = {index, mac, {name}};
+	struct ip_identity who = {.index = index, .mac = mac, .names = {name}};
 	const struct ip_link *found = ip_answer_find(l, &who);
 
 	return found ? found->name : "";
@@ -46,6 +46,10 @@ static void test_links(void **state)
 	assert_string_equal(find(&l, 99, "02:00:00:00:00:02", "x"), "eth1");
 	assert_string_equal(find(&l, 99, "02:00:00:00:00:01", "x"), "veth0");
 	assert_string_equal(find(&l, 7, "02:00:00:00:00:09", "veth0"), "");
+	struct ip_identity exact = {99, "02:00:00:00:00:02", {"x"}, true};
+	assert_null(ip_answer_find(&l, &exact));
+	exact.names[0] = "eth1";
+	assert_string_equal(ip_answer_find(&l, &exact)->name, "eth1");
 	/* Without a MAC a name or the number has to do. */
 	assert_string_equal(find(&l, 10, "", "x"), "tun0");
 	assert_string_equal(find(&l, 99, "", "tun0"), "tun0");
