@@ -41,7 +41,7 @@ static int enter(const char *path, struct fs_user *user, struct error *err)
 {
 	struct stat st;
 
-	auto_fd int project = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	auto_fd int project = file_open_resolved(path, O_RDONLY);
 	if (project < 0 || fstat(project, &st) < 0)
 		return failed(path, "the directory", err);
 	if (fs_user_become(user, st.st_uid, st.st_gid, err) < 0)

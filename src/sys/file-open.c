@@ -127,3 +127,15 @@ int file_open_at(int dir, const char *path, int flags, mode_t mode, unsigned res
 		return file_open_by_component(dir, path, flags, mode);
 	return fail(why == EPERM ? EPERM : ENOSYS);
 }
+
+int file_open_resolved(const char *path, int flags)
+{
+	auto_fd int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (root < 0)
+		return -1;
+	if (path[0] != '/')
+		return fail(EINVAL);
+	return file_open_at(root, path[1] ? path + 1 : ".", flags | O_DIRECTORY | O_NOFOLLOW, 0,
+		FILE_BENEATH | FILE_NO_SYMLINKS);
+}

@@ -30,6 +30,13 @@ enum file_resolve {
 must_check int file_open_at(int dir, const char *path, int flags, mode_t mode, unsigned resolve);
 
 /*
+ * Opens the directory of an absolute path that was resolved before (O_PATH, or O_RDONLY, as flags):
+ * descriptor, or -1 with errno. A link on the way now was put there meanwhile, by somebody who may
+ * write there, and is not followed: ELOOP or ENOTDIR.
+ */
+must_check int file_open_resolved(const char *path, int flags);
+
+/*
  * Reads at most max + 1 bytes from the descriptor: 0, or 1 = more than max (content is cut). *ret
  * is a valid str (STR_INIT); what it held is freed when there is something new.
  */

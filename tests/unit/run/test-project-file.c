@@ -74,6 +74,21 @@ static void test_links(void **state)
 	assert_int_equal(unlinkat(dir, "other", AT_REMOVEDIR), 0);
 }
 
+/* A project inside another's workspace: on the way to it a link was put. */
+static void test_link_above(void **state)
+{
+	(void)state;
+	auto_error struct error err = ERROR_INIT;
+	auto_free char *inner = mem_printf("%s/way/project", path);
+	struct project_file f = {inner, "artifacts", "name", true};
+
+	assert_int_equal(mkdirat(dir, "other", 0755), 0);
+	assert_int_equal(mkdirat(dir, "other/project", 0755), 0);
+	assert_int_equal(symlinkat("other", dir, "way"), 0);
+	assert_int_equal(project_file_write(&f, TEXT("text"), &err), -1);
+	assert_int_equal(faccessat(dir, "other/project/.cloop", F_OK, 0), -1);
+}
+
 #define IN_PROJECT(f) cmocka_unit_test_setup_teardown(f, project_setup, dir_teardown)
 
 int main(void)
@@ -82,6 +97,7 @@ int main(void)
 		IN_PROJECT(test_made),
 		IN_PROJECT(test_no_more_than_his),
 		IN_PROJECT(test_links),
+		IN_PROJECT(test_link_above),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "base/mem.h"
 #include "sys/file-internal.h"
 #include "sys/file.h"
 #include "unit/sys/unit-dir.h"
@@ -117,9 +118,36 @@ static void test_other_rules(void **state)
 	assert_true(free >= 0);
 }
 
+static void test_resolved(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *below;
+		int why; /* 0: it opens */
+	} cases[] = {{"", 0}, {"/real/inner", 0}, {"/way/inner", ELOOP}, {"/real/way", ELOOP},
+		{"/real/none", ENOENT}, {"/real/file", ENOTDIR}};
+
+	assert_int_equal(mkdirat(dir, "real", 0755), 0);
+	assert_int_equal(mkdirat(dir, "real/inner", 0755), 0);
+	assert_int_equal(symlinkat("real", dir, "way"), 0);
+	assert_int_equal(symlinkat("inner", dir, "real/way"), 0);
+	auto_fd int file = openat(dir, "real/file", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	assert_true(file >= 0);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		auto_free char *whole = mem_printf("%s%s", path, cases[i].below);
+		auto_fd int fd = file_open_resolved(whole, O_PATH);
+		int why = fd < 0 ? errno : 0;
+		if (why != cases[i].why && !(cases[i].why == ELOOP && why == ENOTDIR))
+			fail_msg("%s: %d", cases[i].below, why);
+	}
+	auto_fd int root = file_open_resolved("/", O_RDONLY);
+	assert_true(root >= 0);
+	assert_true(file_open_resolved("relative", O_PATH) < 0 && errno == EINVAL);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		IN_DIR(test_strict), IN_DIR(test_create), IN_DIR(test_other_rules)};
+	const struct CMUnitTest tests[] = {IN_DIR(test_strict), IN_DIR(test_create),
+		IN_DIR(test_other_rules), IN_DIR(test_resolved)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -251,13 +251,19 @@ int project_open_repository(
 	AUTO(project_source) s = PROJECT_SOURCE_INIT;
 	auto_free char *source = mem_strndup(m->source.p, m->source.len);
 
-	s.path = file_resolve(source);
-	if (!s.path)
+	s.fd = file_open_resolved(source, O_PATH);
+	if (s.fd < 0 && errno == ENOENT)
 		return error_set_errno(err, ERROR_MOUNT_SOURCE_MISSING, errno,
 			"the granted repository %s", quoted_string(source));
-	s.fd = open(s.path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (s.fd < 0 && (errno == ELOOP || errno == ENOTDIR))
+		return error_set_errno(err, ERROR_MOUNT_CHANGED, errno,
+			"the granted repository %s, which was leased", quoted_string(source));
 	if (s.fd < 0)
 		return refuse_source(err, source, errno);
+	s.path = file_fd_path(s.fd);
+	if (!s.path)
+		return error_set_errno(err, ERROR_MOUNT_SOURCE_UNREADABLE, errno,
+			"looking at the granted repository %s", quoted_string(source));
 	if (faccessat(AT_FDCWD, s.path, R_OK | X_OK, AT_EACCESS) < 0)
 		return refuse_source(err, source, EACCES);
 	if (m->read_only && check_no_submount(s.path, err) < 0)

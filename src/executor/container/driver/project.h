@@ -47,7 +47,8 @@ void project_source_done(struct project_source *s);
 must_check int project_open_source(const struct project *p, const struct request_mount *m,
 	struct project_source *ret, struct error *err);
 /*
- * A granted repository: where `source` really leads, opened. Errors: mount_source_missing,
+ * A granted repository, opened. The lease has resolved `source`; a link in it now was put there
+ * meanwhile, by who may write below its root. Errors: mount_source_missing, mount_changed,
  * mount_source_type, mount_source_unreadable.
  */
 must_check int project_open_repository(
