@@ -264,8 +264,8 @@ static void on_client(void *data, uint32_t events)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	bool taken = n > 0 && str_add(&c->in, buffer, (size_t)n) == 0;
-	if (c->collecting)
-		explicit_bzero(buffer, sizeof(buffer));
+	/* Bytes of a secret may come with the request that announces them. */
+	explicit_bzero(buffer, sizeof(buffer));
 	if (taken)
 		serve_all(c);
 	else

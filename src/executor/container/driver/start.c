@@ -447,9 +447,10 @@ static int send_launch(void *data, int socket, struct error *err)
 	if (p->stage && contents < 0)
 		return -1;
 	auto_json_secret *object = launch_to_json(&launch);
-	auto_free char *text = json_write(object);
-	auto_fd int memory = file_memfd("launch", text_of(text), err);
-	explicit_bzero(text, strlen(text));
+	struct secret text = {.p = NULL};
+	json_secret_write(object, &text);
+	auto_fd int memory = file_memfd("launch", secret_text(&text), err);
+	secret_done(&text);
 	if (memory < 0)
 		return -1;
 	fds[0] = memory;
