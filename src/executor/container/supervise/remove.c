@@ -11,6 +11,7 @@
 #include "executor/container/supervise/orphan.h"
 #include "executor/container/supervise/revoke.h"
 #include "executor/container/supervise/supervisor.h"
+#include "executor/rundir/stage-record.h"
 #include "sys/clock.h"
 #include "sys/fault.h"
 #include "sys/file.h"
@@ -32,6 +33,15 @@ static void stop_loop(void *data)
 	loop_stop(s->loop);
 }
 
+/* The container is gone: what was revoked is, too, unless files of it are left. */
+static void settle_revocations(struct supervisor *s)
+{
+	if (stage_record_exists(&s->home, s->run.handle))
+		revoke_settle(s, "failed", "files of the lease could not be wiped");
+	else
+		revoke_settle(s, "done", NULL);
+}
+
 /*
  * The control socket first: it is no sign of an unfinished removal (rundir_has_leftovers), the
  * others are.
@@ -43,7 +53,7 @@ void remove_files(struct supervisor *s)
 	auto_error struct error err = ERROR_INIT;
 
 	fault_hit("finish:removed");
-	revoke_settle(s, "done", NULL);
+	settle_revocations(s);
 	control_unlink(&s->home, s->run.handle);
 	gate_unlisten(s);
 	if (file_remove_tree_at(s->run.fd, "ctl", &err) < 0)
