@@ -118,7 +118,7 @@ static void print_notes(enum secret_kind kind, struct text payload)
 		fputs("cloop: note: variables are seen in the engine's database while a sandbox "
 		      "exists; --kind file keeps a credential out of it\n",
 			stderr);
-	if ((kind == SECRET_ENV || kind == SECRET_REGISTRY) && text_ends(payload, "\n"))
+	if (kind == SECRET_ENV && text_ends(payload, "\n"))
 		fputs("cloop: note: the payload ends with a line break, which is part of it\n",
 			stderr);
 }

@@ -61,7 +61,7 @@ static int run_list(struct cli *c, struct error *err)
 	return CLI_OK;
 }
 
-/* Its grants end before it does: no run gets it in between. */
+/* Before it is deleted, so that no run gets it, and after, for one that was granted in between. */
 static int end_grants(
 	struct store *s, const char *name, const char *actor, json_t *numbers, struct error *err)
 {
@@ -101,6 +101,7 @@ static int run_delete(struct cli *c, struct error *err)
 			err, ERROR_SECRET_NOT_FOUND, "there is no secret %s", quoted_string(name));
 	if (r < 0 || end_grants(store, name, actor, numbers, err) < 0 ||
 		vault_delete(store, name, actor, err) < 0 ||
+		end_grants(store, name, actor, numbers, err) < 0 ||
 		take_back(c, &home, store, numbers, &revoked, err) < 0)
 		return -1;
 	return show_deletion(c, name, revoked);
