@@ -243,3 +243,37 @@ def test_config_below_a_file(tmp_path):
     (tmp_path / "file").write_text("")
     status, got, _ = cloop(tmp_path, "config", "check", "--json", "--config", str(tmp_path / "file/x"))
     assert status == 1 and got["code"] == "io"
+
+
+def through_cli(case):
+    """A probe that leaves the sandbox, of a filter that a person can write."""
+    return not ("example" in case["probe"] or "127." in case["probe"] or "[::1]" in case["probe"] or case.get("to_host") or
+                "proxies" in case["filter"])
+
+
+def filter_words(filter):
+    yield from (["--internet"] if filter.get("allow_public_internet") else [])
+    yield from (["--broker", filter["broker"]] if filter.get("broker") else [])
+    for key, option in (("allow_cidrs", "--cidrs"), ("deny_cidrs", "--deny-cidrs"),
+                        ("allow_ports", "--ports")):
+        if filter.get(key):
+            yield from [option, ",".join(map(str, filter[key]))]
+    for resolver in filter.get("resolvers", []):
+        yield from ["--resolver", resolver]
+    if filter.get("allow_all_ports"):
+        yield from ["--ports", "all"]
+    if not filter:
+        yield "--internal"
+
+
+@pytest.mark.parametrize("case", [c for c in cases("net/evaluate.jsonl", "evaluate")
+                                  if through_cli(c.values[0])])
+def test_egress_firewall(tmp_path, case):
+    words = list(filter_words(case["filter"]))
+    status, got, _ = cloop(tmp_path, "egress", "firewall", "--json", "--check", case["probe"], *words)
+    if got.get("code") == "egress_cidr_metadata":
+        return  # flags refuse what a compiler carves
+    assert status == (0 if case["expect"] == "allow" else 1)
+    assert got["verdict"] == case["expect"]
+    assert set(got) == {"verdict", "reason", "address", "port", "protocol"}
+    assert case.get("reason_contains", "") in got["reason"]

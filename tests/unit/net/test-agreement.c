@@ -68,6 +68,57 @@ static void test_more_allowed_opens_no_drop(void **state)
 	}
 }
 
+/* The filter names the address itself: as a range of one, a broker, a proxy or a resolver. */
+static bool named(const struct egress_filter *f, const struct address *a)
+{
+	const struct strv *lists[] = {&f->allow_cidrs, &f->resolvers, &f->proxies};
+	char host[CIDR_TEXT_SIZE], at[CIDR_TEXT_SIZE + 2], text[INET6_ADDRSTRLEN];
+	struct cidr c = cidr_host(a);
+
+	cidr_text(&c, host);
+	address_text(a, text);
+	snprintf(at, sizeof(at), a->family == AF_INET6 ? "[%s]:" : "%s:", text);
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+		strv_foreach (item, lists[i])
+			if (strcmp(*item, host) == 0 || text_starts(text_of(*item), at))
+				return true;
+	return f->broker && text_starts(text_of(f->broker), at);
+}
+
+/* Metadata services and translation forms are open to nobody who does not name them. */
+static void test_closed_unless_named(void **state)
+{
+	struct random r = {.state = 31};
+	size_t n, n_forms, judged = 0;
+	const struct special_block *blocks = special_address_blocks(&n);
+	const struct special_block *forms = special_address_translations(&n_forms);
+
+	(void)state;
+	for (int i = 0; i < 2000; i++) {
+		auto_error struct error err = ERROR_INIT;
+		AUTO(egress_filter) f;
+		AUTO(egress_policy) p = {.n_rules = 0};
+		random_filter(&r, &f);
+		if (egress_policy_compile(&f, &p, &err) < 0)
+			continue;
+		for (size_t j = 0; j < n + n_forms; j++) {
+			const struct special_block *b = j < n ? &blocks[j] : &forms[j - n];
+			struct egress_probe probe = {b->address, EGRESS_TCP, 443};
+			if (b->class != SPECIAL_METADATA && j < n)
+				continue;
+			probe.address.bytes[15] ^=
+				b->bits < 128 ? (unsigned char)random_next(&r) : 0;
+			if (p.n_ports > 0)
+				probe.port = p.ports[random_below(&r, (uint32_t)p.n_ports)];
+			if (named(&f, &probe.address))
+				continue;
+			assert_false(reader_evaluate(&p, &probe, EGRESS_WIRE));
+			judged++;
+		}
+	}
+	assert_true(judged > 5000);
+}
+
 /* Whatever passes when the configuration is loaded compiles, with no metadata service carved. */
 static void test_loaded_compiles(void **state)
 {
@@ -96,6 +147,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_agreement),
 		cmocka_unit_test(test_more_allowed_opens_no_drop),
+		cmocka_unit_test(test_closed_unless_named),
 		cmocka_unit_test(test_loaded_compiles),
 	};
 
