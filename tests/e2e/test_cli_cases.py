@@ -247,7 +247,8 @@ def test_config_below_a_file(tmp_path):
 
 def through_cli(case):
     """A probe that leaves the sandbox, of a filter that a person can write."""
-    return not ("example" in case["probe"] or "127." in case["probe"] or "[::1]" in case["probe"] or case.get("to_host") or
+    words = ("example", "127.", "[::1]")
+    return not (any(w in case["probe"] for w in words) or case.get("to_host") or
                 "proxies" in case["filter"])
 
 
@@ -270,7 +271,8 @@ def filter_words(filter):
                                   if through_cli(c.values[0])])
 def test_egress_firewall(tmp_path, case):
     words = list(filter_words(case["filter"]))
-    status, got, _ = cloop(tmp_path, "egress", "firewall", "--json", "--check", case["probe"], *words)
+    status, got, _ = cloop(tmp_path, "egress", "firewall", "--json", "--check", case["probe"],
+                           *words)
     if got.get("code") == "egress_cidr_metadata":
         return  # flags refuse what a compiler carves
     assert status == (0 if case["expect"] == "allow" else 1)
