@@ -66,6 +66,24 @@ static int add(struct store *s, const struct revoke_order *order, int64_t *ret, 
 	return store_revocation_add(s, &row, ret, err);
 }
 
+static void see_action(void *data, const struct store_revocation *r)
+{
+	*(int *)data = revocation_action_from_text(r->action);
+}
+
+/* 0 = the grant's revocation is stored already; 1 = it is not, or was to end no run. */
+static int find_grant_order(
+	struct store *s, const struct revoke_order *order, int64_t *ret, struct error *err)
+{
+	int action = -1;
+	int r = store_revocation_of_grant(s, order->grant, ret, err);
+
+	if (r != 0 || order->action != REVOCATION_KILL)
+		return r;
+	r = store_revocation_show(s, *ret, see_action, &action, err);
+	return r < 0 ? -1 : action != REVOCATION_KILL;
+}
+
 /* Of a whole grant: it ends, and nobody gets it any more. */
 static int store_grant_order(
 	struct store *s, const struct revoke_order *order, int64_t *ret, struct error *err)
@@ -79,10 +97,10 @@ static int store_grant_order(
 			quoted_string(order->grant));
 	if (found < 0 || store_grant_revoke(s, order->grant, clocks_now().realtime, err) < 0)
 		return -1;
-	if (!r.before && audit_revoke(s, payload, order, err) < 0)
+	int new = find_grant_order(s, order, ret, err);
+	if (new < 0 || ((new > 0 || !r.before) && audit_revoke(s, payload, order, err) < 0))
 		return -1;
-	int known = store_revocation_of_grant(s, order->grant, ret, err);
-	return known > 0 ? add(s, order, ret, err) : known;
+	return new > 0 ? add(s, order, ret, err) : 0;
 }
 
 static void see_lease(void *data, const struct store_lease *l)

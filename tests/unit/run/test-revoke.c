@@ -67,15 +67,23 @@ static void hold(struct world *w, const char *lease, const char *run)
 	assert_done(store_lease_add_holding(w->store, &h, &err), &err);
 }
 
-static int64_t order(struct world *w)
+static int64_t order_action(struct world *w, enum revocation_action action)
 {
 	auto_error struct error err = ERROR_INIT;
-	const struct revoke_order o = {
-		.lease = "", .grant = GRANT, .reason = "token=abcdefgh12345678", .actor = "me"};
+	const struct revoke_order o = {.lease = "",
+		.grant = GRANT,
+		.action = action,
+		.reason = "token=abcdefgh12345678",
+		.actor = "me"};
 	int64_t number = 0;
 
 	assert_done(revoke_store(w->store, &o, &number, &err), &err);
 	return number;
+}
+
+static int64_t order(struct world *w)
+{
+	return order_action(w, REVOCATION_SCRUB);
 }
 
 static json_t *carry_out(struct world *w, int64_t number)
@@ -140,6 +148,25 @@ static void test_a_crash_in_between(void **state)
 	assert_int_equal(rows(&w, "SELECT count(*) FROM audit"), 4);
 	assert_int_equal(
 		rows(&w, "SELECT count(*) FROM revocation WHERE reason LIKE '%abcdefgh%'"), 0);
+}
+
+/* What was only wiped can still be ended; what was ended is not wiped once more. */
+static void test_ended_after_wiped(void **state)
+{
+	(void)state;
+	AUTO(world) w;
+
+	open_world(&w);
+	hold(&w, "lease_1", "c-000000000001");
+	int64_t wiped = order(&w);
+	int64_t ended = order_action(&w, REVOCATION_KILL);
+	assert_int_not_equal(wiped, ended);
+	assert_int_equal(order_action(&w, REVOCATION_KILL), ended);
+	assert_int_equal(order(&w), ended);
+	auto_json *answer = carry_out(&w, ended);
+	assert_string_equal(json_get_string(answer, "action"), "kill");
+	assert_int_equal(json_array_size(json_object_get(answer, "runs")), 1);
+	assert_int_equal(rows(&w, "SELECT count(*) FROM audit WHERE action = 'secret.revoke'"), 2);
 }
 
 static void test_many(void **state)
@@ -217,6 +244,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		IN_DIR(test_a_crash_in_between),
+		IN_DIR(test_ended_after_wiped),
 		IN_DIR(test_many),
 		IN_DIR(test_not_on_record),
 		IN_DIR(test_nothing_there),
