@@ -431,3 +431,19 @@ def test_values_stay_out_of_the_files(host):
     for path in host.home.rglob("*"):
         if path.is_file():
             assert value.encode() not in path.read_bytes(), path
+
+
+def test_what_a_start_puts_on_record(host):
+    """A denied grant, and for the project what ran; a grant that holds refuses the run."""
+    (host.project / ".cloop").mkdir()
+    assert host.cloop("secret", "mint", "token", "--kind", "env", "--value", "abcdefgh").returncode == 0
+    granted = json.loads(host.cloop("secret", "grant", "token", "--to", "any", "--json").stdout)["id"]
+    assert host.run("true").returncode == 125
+    assert host.cloop("secret", "revoke", granted).returncode == 0
+    assert host.run("true").returncode == 0
+    rows = json.loads(host.cloop("audit", "list", "--json").stdout)["rows"]
+    denied = [row["payload"] for row in rows if row["action"] == "lease.open"]
+    assert [(d["decision"], d["reason"], d["grant"]) for d in denied] == [
+        ("deny", "revoked", granted)]
+    ran = json.loads((host.project / ".cloop" / "sandbox-run.json").read_text())
+    assert ran["handle"] == denied[0]["handle"] and ran["executor_kind"] == "localprocess"

@@ -160,6 +160,14 @@ static int send_launch(void *data, int socket, struct error *err)
 	return fd < 0 ? -1 : handover_send(socket, &fd, 1, err);
 }
 
+/* Grants that were denied are put on record; what others bring, no process of the host gets. */
+static int hold(const struct preparation *p, const struct rundir *run, struct error *err)
+{
+	const struct executor_start *start = p->start;
+
+	return start->hold ? start->hold(start->hold_data, run->handle, err) : 0;
+}
+
 static int start_run(struct preparation *p, const struct rundir *run, struct error *err)
 {
 	auto_fd int lock = -1;
@@ -171,7 +179,7 @@ static int start_run(struct preparation *p, const struct rundir *run, struct err
 		return r < 0 ? -1 : error_set(err, ERROR_INTERNAL, "a new run is locked");
 	fault_hit("start:3-directory");
 	if (rundir_write(run, REQUEST_FILE, request, false, err) < 0 ||
-		rundir_write(run, RECORD_FILE, record, false, err) < 0) {
+		rundir_write(run, RECORD_FILE, record, false, err) < 0 || hold(p, run, err) < 0) {
 		record_refusal(p, run, err);
 		return -1;
 	}
