@@ -47,8 +47,9 @@ struct executor_start {
 	const struct strv *harnesses;   /* programs that the image must carry; NULL = none */
 	/* First record of the run (architecture §6) without what the driver itself knows. */
 	const json_t *record;
-	int64_t timeout_ms; /* 0 = none; from the moment the workload runs */
-	int cancel_fd;      /* readable = give up; -1 = none */
+	const char *disk_source; /* of the disk limit: "spec", "ceiling"; NULL = not known */
+	int64_t timeout_ms;      /* 0 = none; from the moment the workload runs */
+	int cancel_fd;           /* readable = give up; -1 = none */
 	/* Commands that make an image for this run from the request's (image-trust.md §11). */
 	const struct text *setup;
 	size_t n_setup;

@@ -21,7 +21,7 @@ struct look {
 	struct walk_result *ret;
 	uint64_t mounts[WALK_OPEN_MOUNTS];
 	size_t n_mounts;
-	struct stat ns;        /* the container's; st_ino 0 = not known */
+	struct stat ns; /* the container's; st_ino 0 = not known */
 	int64_t until;
 	unsigned fds;
 };
@@ -160,7 +160,7 @@ static int open_process(pid_t pid)
 static void learn_mounts(struct look *l, const struct walk_open *in)
 {
 	AUTO(str) text = STR_INIT(MOUNTINFO_MAX);
-	auto_fd int process = in->n > 0 ? open_process(in->pids[0]) : -1;
+	auto_fd int process = open_process(in->init);
 
 	if (process < 0 || fstatat(process, "ns/mnt", &l->ns, 0) < 0 ||
 		file_read_at(process, "mountinfo", MOUNTINFO_MAX - 1, &text) != 0) {

@@ -16,8 +16,8 @@ enum {
 };
 
 struct walk_open {
-	/* The first one's mount namespace is the container's; they may end meanwhile. */
-	const pid_t *pids;
+	pid_t init;        /* its mount namespace is the container's; it is not looked at itself */
+	const pid_t *pids; /* they may end meanwhile */
 	size_t n;
 	bool more; /* there are processes beyond these */
 	/* Where the measured trees are mounted inside: targets as its mountinfo has them. */

@@ -95,7 +95,7 @@ static bool end(struct walk *w, enum walk_reason reason)
 
 static bool cancelled(const struct walk *w)
 {
-	return w->bounds.cancel && atomic_load(w->bounds.cancel);
+	return w->bounds.cancelled && w->bounds.cancelled(w->bounds.data);
 }
 
 static bool time_left(struct walk *w)

@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,9 +45,10 @@ enum walk_borders {
 };
 
 struct walk_bounds {
-	int64_t deadline_ms;       /* boottime; 0 = none */
-	const atomic_bool *cancel; /* NULL = never */
-	size_t max_dirs;           /* open at a time; 0 = min(4,096, RLIMIT_NOFILE/8), >= 8 */
+	int64_t deadline_ms;           /* boottime; 0 = none */
+	bool (*cancelled)(void *data); /* asked as often as the clock; NULL = never */
+	void *data;
+	size_t max_dirs; /* open at a time; 0 = min(4,096, RLIMIT_NOFILE/8), >= 8 */
 	enum walk_borders borders;
 };
 

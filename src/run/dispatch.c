@@ -8,6 +8,7 @@
 #include "executor/container/driver/run-image.h"
 #include "executor/rundir/record.h"
 #include "image/provenance.h"
+#include "limits/disk-limit.h"
 #include "run/audit.h"
 #include "run/ledger.h"
 #include "run/provider.h"
@@ -95,6 +96,21 @@ static int hold(void *data, const char *handle, struct error *err)
 	return run_lease_concerns(p->lease) ? run_lease_hold(p->lease, handle, err) : 0;
 }
 
+/* Where the disk limit comes from (disk-and-secrets.md §2). */
+static const char *disk_source(
+	const struct context *c, const struct dispatch *in, const struct decision *d)
+{
+	const uint64_t ceilings[] = {c->config.fleet.disk_mb};
+	struct text label = {0};
+
+	for (size_t i = 0; i < in->n_labels; i++)
+		if (text_is(in->labels[i].key, "disk_limit_source"))
+			label = in->labels[i].value;
+	return disk_limit_resolve(
+		d->limits.requested.disk_mb, ceilings, ARRAY_SIZE(ceilings), label)
+		.source;
+}
+
 /* project: its resolved path, or NULL. */
 static void prepare(const struct context *c, const struct dispatch *in, const struct decision *d,
 	const char *project, struct prepared *p)
@@ -129,6 +145,7 @@ static void prepare(const struct context *c, const struct dispatch *in, const st
 		.image_origin = origin_of(c, d),
 		.harnesses = &d->harnesses,
 		.record = p->record,
+		.disk_source = disk_source(c, in, d),
 		.timeout_ms = in->timeout_ms,
 		.cancel_fd = in->cancel_fd,
 		.setup = p->setup,
@@ -254,10 +271,23 @@ static json_t *mounts_to_json(const struct argv_line *line)
 	return list;
 }
 
+/* How a disk limit is held, and what it does not cover (disk-and-secrets.md §2). */
+static json_t *disk_to_json(const struct decision *d)
+{
+	auto_free char *how = mem_strndup(d->able.disk_enforcement.p, d->able.disk_enforcement.len);
+
+	return json_pack("{s:s, s:[s, s, s, s]}", "enforcement", how, "not_covered",
+		"anonymous volumes of the image", "writable local_repo mounts",
+		"/tmp (capped itself)", "the image (read-only)");
+}
+
 static json_t *limits_to_json(const struct decision *d)
 {
 	auto_json *all = effective_to_json(&d->limits);
 	json_t *limits = decision_limits_to_json(d);
+
+	if (d->limits.limits.disk_mb > 0)
+		json_object_set_new(limits, "disk", disk_to_json(d));
 
 	json_object_set(limits, "clamps", json_object_get(all, "clamps"));
 	json_object_set(limits, "unenforced", json_object_get(all, "unenforced"));

@@ -140,6 +140,7 @@ json_t *plan_to_json(const struct plan *p)
 	json_object_set_new(j, "mounts", mounts_to_json(p));
 	json_object_set_new(j, "lease", plan_lease_to_json(&p->lease));
 	json_object_set_new(j, "hardware", plan_hardware_to_json(&p->hardware));
+	json_object_set_new(j, "disk", plan_disk_to_json(&p->disk));
 	return j;
 }
 
@@ -192,6 +193,8 @@ int plan_from_json(json_t *j, struct plan *ret, struct error *err)
 		return missing(err, "mounts");
 	if (plan_lease_from_json(json_object_get(j, "lease"), &ret->lease) < 0)
 		return missing(err, "lease");
+	if (plan_disk_from_json(json_object_get(j, "disk"), &ret->disk) < 0)
+		return missing(err, "disk");
 	if (plan_hardware_from_json(json_object_get(j, "hardware"), &ret->hardware) < 0)
 		return missing(err, "hardware");
 	limits_from_json(json_object_get(j, "asked"), &ret->asked);

@@ -12,6 +12,7 @@
 #include "executor/container/runtime.h"
 #include "executor/container/argv.h"
 #include "executor/container/plan-hardware.h"
+#include "executor/container/plan-disk.h"
 #include "executor/container/plan-lease.h"
 
 enum { PLAN_MOUNTS_MAX = 64, PLAN_WORDS_MAX = 8192 };
@@ -51,6 +52,7 @@ struct plan {
 	struct strv absent; /* protected project paths that were absent at the start (§7.2) */
 	struct strv redact; /* names of variables whose values are masked in the output */
 	struct plan_lease lease;
+	struct plan_disk disk;
 	struct plan_hardware hardware;
 	int64_t start_timeout_ms, stop_grace_ms, timeout_ms, log_max_mb; /* timeout 0 = none */
 };
@@ -60,7 +62,8 @@ struct plan {
 		.command = STRV_INIT(PLAN_WORDS_MAX), \
 		.volumes = STRV_INIT(256), \
 		.absent = STRV_INIT(16), \
-		.redact = STRV_INIT(512)})
+		.redact = STRV_INIT(512), \
+		.disk = PLAN_DISK_INIT})
 void plan_done(struct plan *p);
 
 /* -1 when the list of mounts is full. Strings are copied. */

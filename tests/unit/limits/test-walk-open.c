@@ -30,7 +30,8 @@ static struct walk_result add(const char *target, const pid_t *pids, size_t n, b
 	AUTO_PTR(walk) w = walk_new(&(struct walk_bounds){0});
 	const char *targets[] = {target, NULL};
 	struct walk_result r = {0};
-	struct walk_open in = {.pids = pids, .n = n, .more = more, .targets = targets};
+	struct walk_open in = {
+		.init = getpid(), .pids = pids, .n = n, .more = more, .targets = targets};
 
 	assert_done(walk_root(w, &(struct walk_root){.at = dir, .path = "."}, &r, &err), &err);
 	uint64_t walked = r.bytes;

@@ -385,10 +385,15 @@ static void test_many_links(void **state)
 	assert_int_equal(s.bytes, blocks("t") + FILES * blocks("t/f0"));
 }
 
+static bool is_true(void *data)
+{
+	return *(const bool *)data;
+}
+
 static void test_bounds(void **state)
 {
 	(void)state;
-	atomic_bool cancel = true;
+	bool cancel = true;
 
 	make_chain("chain", 20);
 	struct walk_root root = {.at = dir, .path = "chain"};
@@ -397,9 +402,11 @@ static void test_bounds(void **state)
 	assert_int_equal(s.reason, WALK_DEADLINE);
 	assert_int_equal(s.entries, 1);
 	assert_int_equal(s.bytes, blocks("chain"));
-	assert_int_equal(look(&(struct walk_bounds){.cancel = &cancel}, root).rc, 1);
+	assert_int_equal(
+		look(&(struct walk_bounds){.cancelled = is_true, .data = &cancel}, root).rc, 1);
 	cancel = false;
-	assert_int_equal(look(&(struct walk_bounds){.cancel = &cancel}, root).rc, 0);
+	assert_int_equal(
+		look(&(struct walk_bounds){.cancelled = is_true, .data = &cancel}, root).rc, 0);
 }
 
 /* Descriptors run out before the walk's own bound: it makes do with what is left. */

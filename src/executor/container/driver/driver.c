@@ -110,6 +110,7 @@ void container_driver_capabilities(const struct executor *e, struct candidate *r
 	ret->pids_limit = c.resource_limits;
 	ret->network_off = TEXT("enforced");
 	ret->network_egress = c.network_egress;
+	ret->disk_enforcement = TEXT("sampled");
 	ret->stream = ret->signal = ret->attach = ret->shares_host_filesystem = true;
 	ret->image_override = ret->sandbox_mounts = ret->host_mounts = true;
 	ret->secret_files = ret->revocation = true;

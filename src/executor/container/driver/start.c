@@ -10,6 +10,7 @@
 #include "base/json-secret.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "executor/container/driver/disk-start.h"
 #include "executor/container/driver/driver.h"
 #include "executor/container/driver/guest-file.h"
 #include "executor/container/driver/hardware-plan.h"
@@ -51,6 +52,7 @@ struct preparation {
 	struct image_verdict verdict;
 	struct run_image image;
 	struct argv_line line;
+	struct plan_disk disk;
 	int given[PLAN_MOUNTS_MAX]; /* the descriptors of the plan's given mounts, in its order */
 	size_t n_given;
 	char *guest, *user_home, *run_dir;
@@ -376,6 +378,7 @@ static int make_plan(struct preparation *p, const struct executor *e, const char
 			strv_add(&plan->absent, project_file_path((enum project_file)i));
 	if (start->redact)
 		strv_add_all(&plan->redact, start->redact);
+	plan->disk = p->disk;
 	plan->asked = p->line.limits;
 	plan->start_timeout_ms = o->start_timeout_seconds * MS;
 	plan->stop_grace_ms = o->stop_grace_seconds * MS;
@@ -536,6 +539,8 @@ int container_driver_start(const struct executor *e, const struct executor_start
 	if (prepare(&p, e, start, err) < 0)
 		return -1;
 	fault_hit("start:2-disk");
+	if (disk_start_check(start, &p.project, &p.disk, err) < 0)
+		return -1;
 	stage_sweep(&p.home);
 	prune_runs(&p.home);
 	if (rundir_create(&p.home, &run, err) < 0)

@@ -106,6 +106,7 @@ static void go_on(struct supervisor *s, const struct inspection *seen)
 	stop_arm_deadline(s);
 	extend_begin(s);
 	stop_resume(s);
+	disk_begin(s);
 }
 
 /*

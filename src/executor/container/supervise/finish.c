@@ -95,6 +95,7 @@ static void stop_watching(struct supervisor *s)
 	gate_disconnect(s);
 	attach_on_run_end(s);
 	extend_end(s);
+	disk_end(s);
 	interfaces_return(s);
 }
 
@@ -160,6 +161,7 @@ static void end_run(struct supervisor *s)
 		return;
 	}
 	record_end_result(s->record, &r);
+	disk_conclude(s, r.outcome);
 	conclude(s);
 }
 

@@ -560,6 +560,7 @@ void start_on_hello(struct supervisor *s)
 	output_start(&s->output);
 	stop_arm_deadline(s);
 	extend_begin(s);
+	disk_begin(s);
 }
 
 void start_confirm(struct supervisor *s)

@@ -129,6 +129,7 @@ static void withdraw(struct supervisor *s)
 	if (s->pending_asked && !s->why_delivered) {
 		s->why = NULL;
 		json_object_del(record_supervision(s->record), "why");
+		disk_withdraw(s);
 		revoke_settle(s, "failed", err.message);
 	}
 	settle(s);

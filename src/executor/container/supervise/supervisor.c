@@ -39,6 +39,7 @@ static void supervisor_init(struct supervisor *s)
 		.plan = PLAN_INIT,
 		.launch = LAUNCH_INIT,
 		.lease = LEASE_INIT,
+		.disk = DISK_WATCH_INIT,
 		.interfaces = INTERFACES_INIT,
 		.cgroup = CGROUP_INIT,
 		.lock_fd = -1,
@@ -65,6 +66,7 @@ static void supervisor_done(struct supervisor *s)
 	start_cleanup(s);
 	stop_cleanup(s);
 	extend_end(s);
+	disk_end(s);
 	revoke_settle(s, "unreachable", "the engine does not answer");
 	server_close(s);
 	attach_done(s);

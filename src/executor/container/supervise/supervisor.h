@@ -14,7 +14,7 @@
  *   mask.c     what nobody may see of it                 revoke.c  taking it back
  *   refresh.c  new contents of its files                 extend.c  how long it goes on
  *   devices.c, interfaces.c  the host's hardware
- *   attach.c   attach sessions
+ *   attach.c   attach sessions                           disk.c    the disk limit
  *
  * Whatever can be decided without the system is decided elsewhere (plan.h, decisions/): this folder
  * carries it out. All state that must survive this process is in the run directory before the
@@ -27,6 +27,7 @@
 #include "executor/container/launch.h"
 #include "executor/container/plan.h"
 #include "executor/container/supervise/attach.h"
+#include "executor/container/supervise/disk.h"
 #include "executor/container/supervise/engine-call.h"
 #include "executor/container/supervise/extend.h"
 #include "executor/container/supervise/interfaces.h"
@@ -93,6 +94,8 @@ struct supervisor {
 	struct lease lease;
 	struct interfaces interfaces;
 	struct extension extension;
+
+	struct disk_watch disk;
 
 	/* limits and usage */
 	struct cgroup cgroup;
