@@ -15,7 +15,7 @@ import process
 import table
 from engines import ENGINES, ROOT
 
-PARTS = ("short", "setup", "memory", "idle", "attach", "parallel", "output", "programs")
+PARTS = ("short", "setup", "memory", "idle", "attach", "parallel", "output", "disk", "programs")
 FUNCTIONS = {"short": measure.short_runs, "setup": measure.setup,
              "memory": measure.memory, "idle": measure.idle, "attach": measure.attach,
              "parallel": measure.parallel, "output": measure.output}
@@ -68,6 +68,8 @@ def main():
                 measure_engine(engine, parts, a.pairs, rows)
             finally:
                 engine.close()
+        if "disk" in parts:
+            collect(rows, measure.disk_sample(a.build, place, a.pairs))
         if "programs" in parts:
             collect(rows, measure.programs(a.build, place))
         facts = machine.facts(used, place, load)
