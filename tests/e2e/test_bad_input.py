@@ -218,7 +218,10 @@ ARGUMENTS = {
     "run": ["--", "/bin/true"], "status": ["c"], "logs": ["c"], "stop": ["c"], "wait": ["c"],
     "image check": ["a"], "image resolve": ["--local", "a"], "executor show": ["container"],
     "executor test": ["container"], "executor reap": ["container"],
-    "project set": ["provider", "none"], "config set": ["executors.container.memory", "1g"],
+    "attach": ["c"], "task show": ["1"], "task reset": ["1"],
+    "secret mint": ["n", "--kind", "env", "--value", "v"], "secret delete": ["n"],
+    "secret grant": ["n", "--to", "any"], "secret revoke": ["g"], "lease revoke": ["l"],
+    "lease extend": ["--run", "c"], "project set": ["provider", "none"], "config set": ["executors.container.memory", "1g"],
 }
 
 

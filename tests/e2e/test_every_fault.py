@@ -35,7 +35,8 @@ def judge(stage, name, r, fresh):
             assert record["code"] and record["remediation"], (what, record)
     assert fresh or not ran, what
     if r.rc == 0:
-        assert ran and r.out == b"begin\nend\n" and r.err.endswith(b"middle\n"), what
+        # What is said afterwards (the ledger takes the run over later) does not change its end.
+        assert ran and r.out == b"begin\nend\n" and b"middle\n" in r.err, what
         return b"cloop: " not in r.err
     assert r.rc == 125 or r.rc == 1, what
     assert b"cloop: " in r.err and b"fix: " in r.err, what

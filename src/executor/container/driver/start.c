@@ -207,6 +207,25 @@ static int prepare_lease(struct preparation *p, struct error *err)
 	return p->stage ? 0 : -1;
 }
 
+/* What a configuration may say and this version cannot do: refused, never left out. */
+static int check_available(const struct preparation *p, struct error *err)
+{
+	const struct container_options *o = &p->driver->options;
+
+	if (p->line.standalone)
+		return error_set(err, ERROR_NOT_AVAILABLE_YET,
+			"runs under the kernel-isolated runtime %s are not available in this "
+			"version",
+			quoted_string(o->oci_runtime));
+	if (!o->egress_filter_enabled || p->start->request->disable_network)
+		return 0;
+	error_set(err, ERROR_NOT_AVAILABLE_YET,
+		"a network with executors.container.egress_filter is not available in this "
+		"version: nothing would hold the run to the filter");
+	return error_set_remedy(err, "set executors.container.network to none, and "
+				     "executors.container.egress_filter.enabled to false");
+}
+
 /* Step 1: nothing exists yet, and nothing is made. */
 static int prepare(struct preparation *p, const struct executor *e,
 	const struct executor_start *start, struct error *err)
@@ -229,11 +248,8 @@ static int prepare(struct preparation *p, const struct executor *e,
 		return -1;
 	if (build_line(p, EXPLAINED_HANDLE, RUN_IMAGE_UNKNOWN, err) < 0)
 		return -1;
-	if (p->line.standalone)
-		return error_set(err, ERROR_NOT_AVAILABLE_YET,
-			"runs under the kernel-isolated runtime %s are not available in this "
-			"version",
-			quoted_string(d->options.oci_runtime));
+	if (check_available(p, err) < 0)
+		return -1;
 	return client_environment(&d->runtime, p->home.path, &p->client_env, err);
 }
 
