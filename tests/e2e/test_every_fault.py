@@ -5,10 +5,11 @@ import pytest
 
 import crashing
 import leaks
+from granting import VALUE, grant, mint
 
 POINTS = ("spawn", "file-write", "file-replace", "file-memfd", "file-dirs", "lock",
           "store-open", "store-exec", "store-write")
-SCRIPT = 'echo begin; echo ran > "ran-$1"; echo middle >&2; echo end'
+SCRIPT = 'test -s "$CLOOP_SECRET_FILE_KEY" && echo begin; echo ran > "ran-$1"; echo middle >&2; echo end'
 # A point is met no more when so many runs in a row are whole; failures that may be survived (an
 # answer that is only remembered) count as whole, too.
 CALM = 4
@@ -43,13 +44,20 @@ def judge(stage, name, r, fresh):
     return False
 
 
-def walk(stage, point, variable="CLOOP_FAULT"):
+def lease(stage):
+    """Every run holds a file, too: it is staged, told of in the ledger, and wiped."""
+    mint(stage, "key", "file", VALUE)
+    grant(stage, "key")
+
+
+def walk(stage, point):
+    lease(stage)
     calm = failed = 0
     known = set()
     for n in range(1, MOST):
         name = f"{point}-{n}"
         r = stage.cloop(*stage.run_words(["/bin/sh", "-c", SCRIPT, "sh", name]),
-                        env={variable: f"{point}:{n}"})
+                        env={"CLOOP_FAULT": f"{point}:{n}"})
         fresh = {run.name for run in stage.run_dirs()} - known
         known |= fresh
         whole = judge(stage, name, r, fresh)
@@ -70,6 +78,7 @@ def test_every_call_fails_once(stage, point):
 
 def test_every_call_of_an_adoption_fails_once(stage):
     """The one who takes a run over fails; who looks next ends it with its true code and output."""
+    lease(stage)
     for point in ("spawn", "file-write", "file-replace", "file-dirs", "lock"):
         for n in (1, 2, 3):
             name = f"adopt-{point}-{n}"
