@@ -146,8 +146,10 @@ static int check(const struct plan_interface *i, struct ip_link *ret, struct err
 	if (ip_call_links(-1, &links, err) < 0)
 		return -1;
 	const struct ip_link *l = by_name(&links, i->source);
-	if (!l)
-		return in_use(i, "it is not in this host's network namespace", err);
+	if (!l) {
+		in_use(i, "there is no such interface in this host's network namespace", err);
+		return error_set_remedy(err, "see which there are: ip link");
+	}
 	if (l->master[0]) {
 		auto_free char *why = mem_printf("it is a port of %s", l->master);
 		return in_use(i, why, err);
