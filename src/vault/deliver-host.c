@@ -42,6 +42,14 @@ static void free_device(struct material_device *d)
 	free(d->mode);
 }
 
+/* What every sandbox has anyway stays as it is there. */
+static const char *mode_for(const struct device_node *node, const struct device_entry *e,
+	const struct grant_constraints *c)
+{
+	return device_node_standard(node, text_of(e->target)) ? "rw"
+							      : device_payload_mode(e, c->writable);
+}
+
 /* The node as it is now, judged. */
 static int find_device(const struct delivery *d, const struct device_entry *e,
 	struct material_device *ret, struct error *err)
@@ -56,7 +64,7 @@ static int find_device(const struct delivery *d, const struct device_entry *e,
 		.name = mem_strdup(e->name),
 		.source = TAKE_PTR(found.path),
 		.target = mem_strdup(e->target),
-		.mode = mem_strdup(device_payload_mode(e, c->writable)),
+		.mode = mem_strdup(mode_for(&found.node, e, c)),
 		.block = found.node.type == DEVICE_BLOCK,
 		.rdev = found.rdev,
 	};

@@ -52,6 +52,27 @@ static bool is_disk_door(const struct device_node *n)
 	return n->major == 21;
 }
 
+bool device_node_standard(const struct device_node *node, struct text target)
+{
+	static const struct {
+		const char *path;
+		unsigned major, minor;
+	} nodes[] = {
+		{"/dev/null", 1, 3},
+		{"/dev/zero", 1, 5},
+		{"/dev/full", 1, 7},
+		{"/dev/random", 1, 8},
+		{"/dev/urandom", 1, 9},
+		{"/dev/tty", 5, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(nodes); i++)
+		if (text_is(target, nodes[i].path))
+			return node->type == DEVICE_CHAR && node->major == nodes[i].major &&
+			       node->minor == nodes[i].minor;
+	return false;
+}
+
 int device_node_judge(
 	const struct device_node *node, bool grant_block, const char *path, struct error *err)
 {

@@ -21,3 +21,10 @@ struct device_node {
  */
 must_check int device_node_judge(
 	const struct device_node *node, bool grant_block, const char *path, struct error *err);
+/*
+ * Is it, at this target, a node that every sandbox has anyway, readable and writable (null, zero,
+ * full, random, urandom, tty)? Engines let a device that is asked for replace their own: asked for
+ * with less, it takes from the sandbox what it has, and without a writable /dev/null runc starts
+ * nothing.
+ */
+bool device_node_standard(const struct device_node *node, struct text target);

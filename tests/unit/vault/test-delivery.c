@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "sys/file.h"
+#include "vault/device-node.h"
 #include "vault/device-open.h"
 #include "vault/device-use.h"
 #include "vault/local-repo-list.h"
@@ -78,6 +79,24 @@ static void test_find(void **state)
 	assert_int_equal(err.code, ERROR_DEVICE_OUTSIDE_DEV);
 	assert_int_equal(device_open_find("/dev/../etc/passwd", &d, &err), -1);
 	assert_int_equal(err.code, ERROR_DEVICE_OUTSIDE_DEV);
+}
+
+static void test_standard(void **state)
+{
+	(void)state;
+	static const char *const paths[] = {
+		"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		auto_error struct error err = ERROR_INIT;
+		AUTO(device_found) d = {.path = NULL};
+		assert_done(device_open_find(paths[i], &d, &err), &err);
+		for (size_t k = 0; k < ARRAY_SIZE(paths); k++)
+			assert_int_equal(device_node_standard(&d.node, text_of(paths[k])), i == k);
+		assert_false(device_node_standard(&d.node, TEXT("/dev/null0")));
+	}
+	struct device_node disk = {.type = DEVICE_BLOCK, .major = 1, .minor = 3};
+	assert_false(device_node_standard(&disk, TEXT("/dev/null")));
 }
 
 static void test_again(void **state)
@@ -257,6 +276,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_standard),
 		cmocka_unit_test(test_again),
 		WITH_PLACE(test_mounted),
 		WITH_PLACE(test_held),

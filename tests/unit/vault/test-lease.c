@@ -239,21 +239,22 @@ static void test_host(void **state)
 
 	assert_done(file_make_dirs(git, 0755, &err), &err);
 	assert_done(store_open(path, &s, &err), &err);
-	mint(s, "host_device", "nodes", "zero=/dev/zero:rw\nnull=/dev/null\n");
+	mint(s, "host_device", "nodes", "zero=/dev/zero:/dev/zero0:rw\nnull=/dev/null\n");
 	mint(s, "local_repo", "repos", repos);
 	mint(s, "host_interface", "net", "dut=eth9,target=lab0,mtu=1400\n");
-	grant(s, "nodes", "{\"devices\":[\"zero\"]}", 3600);
+	grant(s, "nodes", "{\"devices\":[\"zero\",\"null\"]}", 3600);
 	grant(s, "repos", "{\"repos\":[\"lib-*\"],\"writable\":true}", 3600);
 	grant(s, "net", "{\"interfaces\":[\"dut\"]}", 3600);
 	lease(s, NULL, &m, &report, &err);
 	assert_int_equal(err.code, ERROR_NONE);
-	assert_int_equal(m.n_devices, 1);
+	assert_int_equal(m.n_devices, 2);
 	assert_string_equal(m.devices[0].source, "/dev/zero");
-	assert_string_equal(m.devices[0].mode, "r"); /* the grant is not writable */
+	assert_string_equal(m.devices[0].mode, "r");  /* the grant is not writable */
+	assert_string_equal(m.devices[1].mode, "rw"); /* every sandbox has it so */
 	assert_int_equal(m.n_repos, 1);
 	assert_true(m.repos[0].writable);
 	assert_string_equal(m.interfaces[0].target, "lab0");
-	assert_string_equal(value(&m, "CLOOP_HOST_DEVICES"), "zero");
+	assert_string_equal(value(&m, "CLOOP_HOST_DEVICES"), "zero,null");
 	assert_string_equal(value(&m, "CLOOP_HOST_INTERFACES"), "dut");
 	assert_string_equal(value(&m, "CLOOP_LOCAL_REPO_ROOT"), "/repos");
 	assert_string_equal(value(&m, "CLOOP_LOCAL_REPOS"), "lib-a");
