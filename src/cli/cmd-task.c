@@ -10,6 +10,7 @@
 #include "executor/rundir/home.h"
 #include "run/artifact.h"
 #include "run/look.h"
+#include "run/project-file.h"
 #include "store/journal.h"
 #include "store/project.h"
 #include "store/query.h"
@@ -71,11 +72,17 @@ static json_t *argv_or_null(struct text t)
 	return argv ? argv : json_null();
 }
 
+/* Where it is, or will be; null of a task that ended without one. */
 static json_t *artifact_path(const struct store_task *t)
 {
 	char name[ARTIFACT_NAME_SIZE];
+	auto_free char *project = mem_strndup(t->project.p, t->project.len);
+	struct project_file file = {project, "artifacts", name, false};
+	bool ended = t->state == STORE_TASK_DONE || t->state == STORE_TASK_FAILED;
 
 	artifact_name(t->id, t->title, name);
+	if (ended && !project_file_exists(&file))
+		return json_null();
 	auto_free char *path = mem_printf(".cloop/artifacts/%s", name);
 	return json_string(path);
 }

@@ -62,6 +62,18 @@ int project_file_make_folder(const char *project, struct error *err)
 	return r;
 }
 
+bool project_file_exists(const struct project_file *f)
+{
+	struct stat st;
+
+	auto_fd int project = file_open_resolved(f->project, O_RDONLY);
+	auto_fd int cloop = project < 0 ? -1 : open_folder(project, CLOOP, false);
+	auto_fd int folder = cloop < 0 || !f->folder ? -1 : open_folder(cloop, f->folder, false);
+	int dir = f->folder ? folder : cloop;
+	return dir >= 0 && fstatat(dir, f->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISREG(st.st_mode);
+}
+
 int project_file_write(const struct project_file *f, struct text bytes, struct error *err)
 {
 	struct fs_user user = FS_USER_INIT;

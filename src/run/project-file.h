@@ -18,6 +18,8 @@ struct project_file {
 };
 /* Makes the project's .cloop, if it has none: before a run, whose doing it would seem to be. */
 must_check int project_file_make_folder(const char *project, struct error *err);
+/* Is there such a file (no link, no folder), as far as it can be seen? */
+bool project_file_exists(const struct project_file *f);
 /*
  * Replaces the file atomically (0644). 0, or 1 = the project has no .cloop and it is not to be
  * made. Errors: io; a link or anything else that is no directory in the place of a folder, too.

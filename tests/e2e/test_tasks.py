@@ -232,6 +232,7 @@ def test_traps(stage, place, trap):
     said = [row["message"] for row in journal(stage) if row["kind"] == "artifact"]
     folder = trap == "a folder"
     blocked = folder if place == "artifact" else not folder and not at_start
+    assert (show(stage, one)["artifact"] is None) == blocked
     assert len(said) == blocked and all("is not written" in m for m in said), said
     if not blocked:
         assert artifact(stage, one)[0]["status"] == "done"

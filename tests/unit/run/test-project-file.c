@@ -20,6 +20,13 @@ static int put(const char *folder, bool make)
 	return project_file_write(&f, TEXT("text"), &err);
 }
 
+static bool there(const char *folder)
+{
+	struct project_file f = {path, folder, "name", false};
+
+	return project_file_exists(&f);
+}
+
 static void assert_owned(const char *name, mode_t mode)
 {
 	struct stat st;
@@ -40,8 +47,10 @@ static void test_made(void **state)
 	assert_int_equal(project_file_make_folder(path, &err), 0);
 	assert_int_equal(project_file_make_folder(path, &err), 0);
 	assert_int_equal(put(NULL, false), 0);
+	assert_false(there("artifacts"));
 	assert_int_equal(put("artifacts", true), 0);
 	assert_int_equal(put("artifacts", true), 0);
+	assert_true(there("artifacts") && there(NULL));
 	assert_owned(".cloop", 0755);
 	assert_owned(".cloop/name", 0644);
 	assert_owned(".cloop/artifacts", 0755);
@@ -67,6 +76,15 @@ static void test_links(void **state)
 
 	assert_int_equal(mkdirat(dir, "other", 0777), 0);
 	assert_int_equal(fchmodat(dir, "other", 0777, 0), 0);
+	assert_int_equal(mkdirat(dir, "other/name", 0755), 0);
+	assert_int_equal(mkdirat(dir, ".cloop", 0755), 0);
+	assert_int_equal(symlinkat("../other", dir, ".cloop/artifacts"), 0);
+	assert_int_equal(symlinkat("/etc/passwd", dir, ".cloop/name"), 0);
+	assert_false(there("artifacts") || there(NULL));
+	assert_int_equal(unlinkat(dir, ".cloop/artifacts", 0), 0);
+	assert_int_equal(unlinkat(dir, ".cloop/name", 0), 0);
+	assert_int_equal(unlinkat(dir, ".cloop", AT_REMOVEDIR), 0);
+	assert_int_equal(unlinkat(dir, "other/name", AT_REMOVEDIR), 0);
 	assert_int_equal(symlinkat("other", dir, ".cloop"), 0);
 	assert_int_equal(put(NULL, true), -1);
 	assert_int_equal(put("artifacts", true), -1);
