@@ -7,7 +7,12 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/project-path.h"
+#include "executor/rundir/home.h"
+#include "executor/rundir/record.h"
+#include "executor/rundir/rundir.h"
+#include "run/look.h"
 #include "store/project.h"
+#include "store/task.h"
 
 static json_t *describe(const struct store_project *p, bool known)
 {
@@ -108,12 +113,85 @@ static int run_set(struct cli *c, struct error *err)
 	return CLI_OK;
 }
 
+/* ---- Forgetting ---- */
+
+/* The first task of the project that an attempt has. */
+struct running {
+	int64_t id; /* 0: none */
+	char *run;  /* NULL: it has none yet */
+};
+
+static void keep_running(void *data, const struct store_task *t)
+{
+	struct running *r = data;
+
+	if (r->id != 0 || t->state != STORE_TASK_RUNNING)
+		return;
+	r->id = t->id;
+	r->run = t->run.p ? mem_strndup(t->run.p, t->run.len) : NULL;
+}
+
+static int refuse_tasks(struct store *s, const char *path, struct error *err)
+{
+	struct running found = {0, NULL};
+
+	int r = store_task_list(s, path, keep_running, &found, err);
+	auto_free char *run = found.run;
+	if (r < 0 || found.id == 0)
+		return r;
+	error_set(err, ERROR_TASK_STATE, "task %lld of %s is running%s%s", (long long)found.id,
+		quoted_string(path), run ? " in run " : "", run ? run : "");
+	return run ? error_set_remedy(err, "wait for it, or end it: cloop stop %s", run)
+		   : error_set_remedy(err, "see: cloop task show %lld", (long long)found.id);
+}
+
+static bool goes_on(const struct home *home, const char *handle, const char *path)
+{
+	auto_error struct error ignored = ERROR_INIT;
+	AUTO(rundir) run = RUNDIR_INIT;
+
+	if (rundir_open(home, handle, &run, &ignored) < 0)
+		return false;
+	auto_json *record = rundir_read(&run, RECORD_FILE, &ignored);
+	const char *project = json_get_string(record, "project");
+	return record && !record_final(record) && project && strcmp(project, path) == 0;
+}
+
+static int refuse_runs(const struct home *home, const char *path, struct error *err)
+{
+	AUTO(strv) handles = STRV_INIT(RUNDIR_RUNS_MAX);
+
+	if (rundir_list(home, &handles, err) < 0)
+		return -1;
+	strv_foreach (handle, &handles) {
+		if (!goes_on(home, *handle, path))
+			continue;
+		error_set(err, ERROR_TASK_STATE, "run %s of %s goes on", *handle,
+			quoted_string(path));
+		return error_set_remedy(err, "wait for it, or end it: cloop stop %s", *handle);
+	}
+	return 0;
+}
+
+/* What runs would write rows of a project that is not known any more. */
+static int refuse_running(struct cli *c, struct store *s, const char *path, struct error *err)
+{
+	AUTO(home) home = HOME_INIT;
+
+	if (cli_home_open(c, &home, err) < 0)
+		return -1;
+	look_at_tasks(&home);
+	return refuse_tasks(s, path, err) < 0 ? -1 : refuse_runs(&home, path, err);
+}
+
 static int run_forget(struct cli *c, struct error *err)
 {
 	AUTO_PTR(store) store = NULL;
 
 	auto_free char *path = project_path_gone(c, err);
 	int r = path ? project_path_store(c, false, &store, err) : -1;
+	if (r == 0)
+		r = refuse_running(c, store, path, err);
 	if (r == 0)
 		r = store_project_forget(store, path, err);
 	if (r < 0)
@@ -174,6 +252,8 @@ const struct verb cmd_project_forget = {
 	.flags = FLAGS,
 	.help = "Drops the rows of a project in this home, never a file. The directory may be "
 		"gone: "
-		"name it with -C as project list shows it.",
+		"name it with -C as project list shows it. Refused while a task or a run of it "
+		"goes "
+		"on.",
 	.run = run_forget,
 };

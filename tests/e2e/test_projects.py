@@ -39,6 +39,23 @@ def test_known_from_the_first_run(stage):
     assert rows(stage) == []
 
 
+def test_not_forgotten_while_it_runs(stage):
+    there = ("-C", stage.project)
+    task = stage.answer("task", "add", *there, "--", "sleep", "60")["id"]
+    begun = stage.cloop("run", *there, "--detach")
+    assert begun.rc == 0, begun
+    run = begun.out.decode().strip()
+    said = stage.answer("project", "forget", *there, status=1)
+    assert said["code"] == "task_state" and f"task {task} " in said["error"] and run in str(said)
+    stage.answer("stop", run)
+    single = stage.cloop("run", *there, "--detach", "--", "sleep", "60").out.decode().strip()
+    said = stage.answer("project", "forget", *there, status=1)
+    assert said["code"] == "task_state" and f"run {single} " in said["error"]
+    assert single in said["remediation"]
+    stage.answer("stop", single)
+    assert stage.answer("project", "forget", *there)["forgotten"]
+
+
 def test_set_show_forget(stage):
     there = ("-C", stage.project)
     assert stage.answer("project", "show", *there) == {
