@@ -225,7 +225,7 @@ ERROR(INTERFACE_DUPLICATE, "interface_duplicate", 400, 125,
 ERROR(SECRET_DIR_INVALID, "secret_dir_invalid", 400, 125,
 	"a clean path below /run/cloop/")
 ERROR(SECRET_NAME_INVALID, "secret_name_invalid", 400, 125,
-	"one plain file name")
+	"a plain file name of 1 to 255 bytes: no slash, backslash or control character")
 ERROR(SECRET_TOO_LARGE, "secret_too_large", 400, 125,
 	"at most 256 KiB")
 ERROR(SECRET_MODE_INVALID, "secret_mode_invalid", 400, 125,
@@ -415,7 +415,7 @@ ERROR(SECRET_STAGE_UNAVAILABLE, "secret_stage_unavailable", 409, 125,
 ERROR(SECRET_NOT_DELIVERED, "secret_not_delivered", 409, 125,
 	"only files that the run already has can be refreshed")
 ERROR(ATTACH_CLOSED, "attach_closed", 409, 125,
-	"the run is over or cannot be attached to")
+	"see what became of it: cloop status HANDLE, cloop logs HANDLE")
 ERROR(OWNER_NOT_SELF, "owner_not_self", 409, 125,
 	"chown the project to yourself, or run cloop as root")
 ERROR(IMAGE_MISSING, "image_missing", 409, 125,

@@ -61,6 +61,7 @@ static bool namespace_valid(struct text t)
 #define BIT(kind) (1u << (kind))
 #define LIST(member) offsetof(struct grant_constraints, member), true
 #define FLAG(member) offsetof(struct grant_constraints, member), false
+#define ITEM_RULE "1 to 64 letters, digits and . _ -, a letter or digit first"
 
 /* In the order of messages and summaries (§15). */
 static const struct row {
@@ -71,20 +72,25 @@ static const struct row {
 	bool list;
 	size_t max;
 	bool (*valid)(struct text t);
+	const char *rule; /* of valid, for people */
 } rows[] = {
-	{"repos", "repos", BIT(SECRET_LOCAL_REPO), true, LIST(repos), 32, repo_valid},
-	{"namespaces", "ns", BIT(SECRET_KUBECONFIG), false, LIST(namespaces), 32, namespace_valid},
-	{"contexts", "ctx", BIT(SECRET_KUBECONFIG), true, LIST(contexts), 32, context_valid},
+	{"repos", "repos", BIT(SECRET_LOCAL_REPO), true, LIST(repos), 32, repo_valid,
+		"1 to 128 bytes, no dot first, no slash, backslash or colon"},
+	{"namespaces", "ns", BIT(SECRET_KUBECONFIG), false, LIST(namespaces), 32, namespace_valid,
+		"1 to 63 of a-z 0-9 and -, no - at an end"},
+	{"contexts", "ctx", BIT(SECRET_KUBECONFIG), true, LIST(contexts), 32, context_valid,
+		"1 to 253 bytes without blanks"},
 	{"registries", "registries", BIT(SECRET_REGISTRY), true, LIST(registries), 32,
-		registry_valid},
-	{"env_keys", "env", BIT(SECRET_ENV), false, LIST(env_keys), 64, env_key_valid},
+		registry_valid, "HOST[:PORT] in lower case, with a dot or a port, or localhost"},
+	{"env_keys", "env", BIT(SECRET_ENV), false, LIST(env_keys), 64, env_key_valid,
+		"1 to 128 letters, digits and _, no digit first"},
 	{"devices", "devices", BIT(SECRET_HOST_DEVICE), true, LIST(devices), 16,
-		grant_constraints_item_name},
+		grant_constraints_item_name, ITEM_RULE},
 	{"interfaces", "interfaces", BIT(SECRET_HOST_INTERFACE), true, LIST(interfaces), 8,
-		grant_constraints_item_name},
+		grant_constraints_item_name, ITEM_RULE},
 	{"writable", "writable", BIT(SECRET_LOCAL_REPO) | BIT(SECRET_HOST_DEVICE), false,
-		FLAG(writable), 0, NULL},
-	{"block", "block", BIT(SECRET_HOST_DEVICE), false, FLAG(block), 0, NULL},
+		FLAG(writable), 0, NULL, NULL},
+	{"block", "block", BIT(SECRET_HOST_DEVICE), false, FLAG(block), 0, NULL, NULL},
 };
 static const struct row *const rows_end = rows + ARRAY_SIZE(rows);
 
@@ -161,18 +167,35 @@ static int check_keys(enum secret_kind kind, json_t *object, struct error *err)
 	return 0;
 }
 
+static int invalid_item(const struct row *r, size_t index, const json_t *item, struct error *err)
+{
+	auto_free char *what = NULL;
+
+	if (json_is_string(item))
+		what = mem_printf(
+			"is %s, which is not valid: %s", quoted(json_text(item)), r->rule);
+	return fault(ERROR_GRANT_CONSTRAINT_INVALID, r->key, (long)index,
+		what ? what : "is no text", err);
+}
+
+static int too_long(const struct row *r, struct error *err)
+{
+	auto_free char *what = mem_printf("is too long: at most %zu", r->max);
+
+	return fault(ERROR_GRANT_CONSTRAINT_INVALID, r->key, -1, what, err);
+}
+
 static int read_list(const struct row *r, const json_t *given, struct strv *ret, struct error *err)
 {
 	*ret = STRV_INIT(GRANT_LIST_MAX);
 	if (!json_is_array(given))
 		return fault(ERROR_GRANT_CONSTRAINT_INVALID, r->key, -1, "is no list", err);
 	if (json_array_size(given) > r->max)
-		return fault(ERROR_GRANT_CONSTRAINT_INVALID, r->key, -1, "is too long", err);
+		return too_long(r, err);
 	for (size_t i = 0; i < json_array_size(given); i++) {
 		const json_t *item = json_array_get(given, i);
 		if (!json_is_string(item) || !r->valid(json_text(item)))
-			return fault(ERROR_GRANT_CONSTRAINT_INVALID, r->key, (long)i,
-				"is not valid", err);
+			return invalid_item(r, i, item, err);
 		if (!strv_has(ret, json_string_value(item)))
 			strv_add(ret, json_string_value(item));
 	}

@@ -5,16 +5,20 @@
 #include "vault/interface-payload.h"
 #include "vault/kubeconfig.h"
 #include "vault/local-repo.h"
+#include "vault/payload-reason.h"
 #include "vault/registry-payload.h"
 #include "vault/secret-file.h"
 
 int payload_invalid(struct error *err, unsigned line, const char *reason)
 {
+	const char *words = payload_reason_words(reason);
+
+	words = words ? words : reason;
 	if (line > 0)
 		error_set(err, ERROR_SECRET_PAYLOAD_INVALID, "line %u of the payload: %s", line,
-			reason);
+			words);
 	else
-		error_set(err, ERROR_SECRET_PAYLOAD_INVALID, "the payload: %s", reason);
+		error_set(err, ERROR_SECRET_PAYLOAD_INVALID, "the payload: %s", words);
 	error_add_detail(err, "line", json_integer((json_int_t)line));
 	return error_add_detail(err, "reason", json_string(reason));
 }

@@ -31,5 +31,8 @@ struct payload_options {
 must_check int payload_check(enum secret_kind kind, const struct payload_options *options,
 	struct text payload, struct error *err);
 
-/* Fills err with secret_payload_invalid and its details. Returns -1. */
+/*
+ * Fills err with secret_payload_invalid and its details; the message has the reason's words
+ * (payload-reason.h). Returns -1.
+ */
 int payload_invalid(struct error *err, unsigned line, const char *reason);

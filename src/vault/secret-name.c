@@ -14,7 +14,10 @@ int secret_name_check(struct text name, struct error *err)
 	for (size_t i = 0; good && i < name.len; i++)
 		good = is_name_byte(name.p[i]);
 	if (!good)
-		return error_set(
+		error_set(
 			err, ERROR_SECRET_NAME_INVALID, "%s is no name of a secret", quoted(name));
-	return 0;
+	return good ? 0
+		    : error_set_remedy(err, "1 to 128 letters, digits, `.`, `_` and `-`, not "
+					    "beginning with `-`, and "
+					    "neither `.` nor `..`");
 }

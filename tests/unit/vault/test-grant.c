@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "store/secret.h"
 #include "store/store.h"
+#include "vault/grant-constraint.h"
 #include "vault/grant.h"
 #include "vault/offer.h"
 #include "vault/vault.h"
@@ -78,6 +79,22 @@ static void test_refusals(void **state)
 	}
 	assert_done(grant_list(s, &all, &at_start, list, &err), &err);
 	assert_int_equal(json_array_size(list), made);
+}
+
+/* The value and its rule are named. */
+static void test_words(void **state)
+{
+	(void)state;
+	auto_error struct error err = ERROR_INIT;
+	AUTO(grant_constraints) c = {.writable = false};
+	auto_json *object = json_loads("{\"devices\":[\"a\",\"/dev/x\"]}", 0, NULL);
+
+	assert_int_equal(grant_constraints_read(SECRET_HOST_DEVICE, object, &c, &err), -1);
+	assert_int_equal(err.code, ERROR_GRANT_CONSTRAINT_INVALID);
+	assert_string_equal(err.message,
+		"constraint \"devices[1]\" is \"/dev/x\", which is not valid: 1 to 64 letters, "
+		"digits and . _ -, a letter or digit first");
+	assert_string_equal(json_get_string(err.details, "key"), "devices[1]");
 }
 
 static size_t listed(struct store *s, struct grant_filter f, struct two_clocks now)
@@ -164,6 +181,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		IN_DIR(test_refusals),
+		IN_DIR(test_words),
 		IN_DIR(test_lists),
 		IN_DIR(test_offers),
 	};

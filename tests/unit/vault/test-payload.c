@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "vault/device-payload.h"
 #include "vault/interface-payload.h"
+#include "vault/payload-reason.h"
 #include "vault/payload.h"
 
 static void expect(enum secret_kind kind, const char *payload, const char *reason)
@@ -14,8 +15,39 @@ static void expect(enum secret_kind kind, const char *payload, const char *reaso
 	int r = payload_check(kind, &o, text_of(payload), &err);
 	const char *got = json_get_string(err.details, "reason");
 
-	if ((r == 0) != (reason == NULL) || (reason && (!got || strcmp(got, reason) != 0)))
+	if ((r == 0) != (reason == NULL) || (reason && (!got || strcmp(got, reason) != 0)) ||
+		(reason && !strstr(err.message, payload_reason_words(reason))))
 		fail_msg("%s %s: %s", secret_kind_text(kind), payload, r < 0 ? err.message : "ok");
+}
+
+/* Whatever refuses it, the message is in words. */
+static void test_words(void **state)
+{
+	(void)state;
+	static const struct {
+		enum secret_kind kind;
+		const char *payload, *message;
+	} cases[] = {
+		{SECRET_ENV, "", "the payload: there is nothing in it"},
+		{SECRET_HOST_DEVICE, "a=/dev/x\nb=/dev/mem",
+			"line 2 of the payload: this one is never given"},
+		{SECRET_HOST_INTERFACE, "a=e,mtu=1",
+			"line 1 of the payload: an mtu is a number from 68 to 65536"},
+		{SECRET_REGISTRY, "u:p\n",
+			"the payload: it holds a control character; a line break at its end is one "
+			"(use printf)"},
+		{SECRET_KUBECONFIG, "users:\n- name: a\n  user:\n    exec: {a: b}\ncontexts: []",
+			"line 4 of the payload: exec starts a program, which is not carried into a "
+			"sandbox"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		auto_error struct error err = ERROR_INIT;
+		struct payload_options o = {.name = TEXT("s")};
+		assert_int_equal(
+			payload_check(cases[i].kind, &o, text_of(cases[i].payload), &err), -1);
+		assert_string_equal(err.message, cases[i].message);
+	}
 }
 
 static void test_check(void **state)
@@ -125,6 +157,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_check),
+		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_size),
 		cmocka_unit_test(test_options),
 		cmocka_unit_test(test_select),
