@@ -146,8 +146,8 @@ static int run_rekey(struct cli *c, struct error *err)
 	else if (r > 0)
 		printf("nothing was ever sealed: there is no key to replace\n");
 	else
-		printf("%zu secrets are sealed with a new key, from %s\n", done.secrets,
-			source_text(done.to));
+		printf("%zu secret%s sealed with a new key, from %s\n", done.secrets,
+			done.secrets == 1 ? " is" : "s are", source_text(done.to));
 	return CLI_OK;
 }
 

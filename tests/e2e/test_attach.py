@@ -197,6 +197,7 @@ def test_after_the_end(stage, run):
     answer = stage.answer("attach", run, status=1)
     assert time.monotonic() - begin < 1
     assert (answer["code"], answer["status"]) == ("attach_closed", 409)
+    assert "cloop logs" in answer["remediation"]
 
 
 @pytest.mark.parametrize("argv,code", [

@@ -139,6 +139,8 @@ static void set_remedy(const struct failure *f, struct text words, struct error 
 			"built anew");
 	else if (err->code == ERROR_IMAGE_MISSING && f->image.len)
 		error_set_remedy(err, "%s pull %.*s", engine, (int)f->image.len, f->image.p);
+	else if (err->code == ERROR_ENGINE_UNREACHABLE && f->engine == ENGINE_PODMAN)
+		error_set_remedy(err, "podman has no daemon to start: podman info shows why");
 	else if (err->code == ERROR_ENGINE_UNREACHABLE)
 		error_set_remedy(err, "start %s: systemctl start %s", engine, engine);
 }

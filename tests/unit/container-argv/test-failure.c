@@ -58,6 +58,8 @@ static void remedies_that_know_the_run(void **state)
 		err.message, "podman run failed: Error: example.com/x:1: image not known");
 	explain("Cannot connect to the Docker daemon", ENGINE_DOCKER, &err);
 	assert_non_null(strstr(error_remedy(&err), "systemctl start docker"));
+	explain("Cannot connect to Podman", ENGINE_PODMAN, &err);
+	assert_non_null(strstr(error_remedy(&err), "podman info"));
 	explain("crun: error: drop all controllers", ENGINE_PODMAN, &err);
 	assert_non_null(strstr(error_remedy(&err), "runc"));
 	explain("Resource limits are not supported and ignored on cgroups V1 rootless systems\n"

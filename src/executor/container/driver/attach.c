@@ -61,7 +61,10 @@ int attach_open(const struct home *home, const struct rundir *run, const struct 
 			return -1;
 		clock_sleep_ms(AGAIN_MS);
 	}
-	return error_set(err, ERROR_ATTACH_CLOSED, "run %s has ended", run->handle);
+	error_set(err, ERROR_ATTACH_CLOSED, "run %s has ended", run->handle);
+	return error_set_remedy(err,
+		"its output: cloop logs %s; a session needs a run that goes on: cloop ps",
+		run->handle);
 }
 
 int container_driver_attach(const struct executor *e, const char *home, const char *handle,
