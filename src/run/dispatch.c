@@ -117,9 +117,8 @@ static void prepare(const struct context *c, const struct dispatch *in, const st
 {
 	auto_free char *isolation =
 		mem_strndup(d->able.isolation.p ? d->able.isolation.p : "", d->able.isolation.len);
-	auto_free char *task_id = in->task ? mem_printf("%lld", (long long)in->task->id) : NULL;
 	struct record_facts facts = {
-		.task_id = task_id,
+		.task_id = in->task ? in->task->id : 0,
 		.executor_id = d->executor->id,
 		.executor_kind = executor_kind(d->executor),
 		.isolation = isolation,

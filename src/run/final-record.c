@@ -56,11 +56,9 @@ static int64_t number_member(const json_t *object, const char *key, int64_t min,
 
 static int64_t task_of(const json_t *record)
 {
-	uint64_t id;
+	int64_t id = number_member(record, "task_id", 1, INT64_MAX);
 
-	return num_parse(text_member(record, "task_id", WORD_MAX), INT64_MAX, &id) == NUM_OK
-		       ? (int64_t)id
-		       : 0;
+	return id == NONE ? 0 : id;
 }
 
 static const char *claim_of(const json_t *record)

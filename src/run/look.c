@@ -35,7 +35,7 @@ static int64_t patience_with(const struct home *home, const char *handle)
 	AUTO(rundir) run = RUNDIR_INIT;
 	auto_json *record = read_record(home, handle, &run);
 
-	if (!record || record_final(record) || !json_get_string(record, "task_id") ||
+	if (!record || record_final(record) || json_get_int(record, "task_id", 0) == 0 ||
 		rundir_supervised(&run, &ignored) != 0)
 		return 0;
 	const char *boot = json_get_string(json_object_get(record, "supervision"), "boot_id");

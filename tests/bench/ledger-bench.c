@@ -44,15 +44,13 @@ static int by_size(const void *a, const void *b)
 static void make_run(const struct task_attempt *task, struct rundir *ret)
 {
 	auto_error struct error err = ERROR_INIT;
-	char id[24];
 
 	MUST(rundir_create(&home, ret, &err));
-	snprintf(id, sizeof(id), "%lld", task ? (long long)task->id : 0);
 	struct record_facts facts = {.handle = ret->handle,
 		.executor_id = "container",
 		.executor_kind = "container",
 		.project = project,
-		.task_id = task ? id : NULL,
+		.task_id = task ? task->id : 0,
 		.image = "docker.io/library/busybox:1"};
 	json_t *record = record_new(&facts);
 	record_set_state(record, "exited");

@@ -74,7 +74,7 @@ def test_in_order_until_one_fails(stage):
     r = run_tasks(stage, "--json")
     assert r.rc == 7
     [record] = json.loads(r.out)["runs"]
-    assert record["task_id"] == str(two) and record["title"] == shown["title"]
+    assert record["task_id"] == two and record["title"] == shown["title"]
     kinds = [(row["kind"], row["task"]) for row in journal(stage) if row["task"] == two]
     assert [k for k, _ in kinds] == ["task.add", "task.start", "task.finish", "task.reset",
                                      "task.start", "task.finish"]
@@ -177,7 +177,7 @@ def test_artifact(stage):
     for p in (path, path.parent, stage.project / ".cloop" / "sandbox-run.json"):
         assert (p.stat().st_uid, p.stat().st_gid) == (owner.st_uid, owner.st_gid), p
     run = json.loads((stage.project / ".cloop" / "sandbox-run.json").read_text())
-    assert run["handle"] == record["handle"] and run["task_id"] == str(one)
+    assert run["handle"] == record["handle"] and run["task_id"] == one
     assert run["sandbox_image"] == record["image"]
 
 

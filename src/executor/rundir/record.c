@@ -19,7 +19,7 @@ json_t *record_new(const struct record_facts *f)
 		{"executor_kind", f->executor_kind},
 		{"isolation", f->isolation},
 		{"project", f->project},
-		{"task_id", f->task_id},
+		{"task_id", NULL},
 		{"title", f->title},
 		{"state", "pending"},
 		{"outcome", NULL},
@@ -37,6 +37,8 @@ json_t *record_new(const struct record_facts *f)
 
 	for (size_t i = 0; i < ARRAY_SIZE(strings); i++)
 		json_object_set_new(r, strings[i].key, json_from_string(strings[i].value));
+	if (f->task_id > 0)
+		json_object_set_new(r, "task_id", json_integer(f->task_id));
 	json_object_set_new(r, "reproducible", json_boolean(f->reproducible));
 	json_object_set_new(r, "limits", json_object());
 	json_object_set_new(r, "usage",

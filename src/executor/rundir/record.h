@@ -13,7 +13,8 @@
 
 /* What is known before anything happens; strings are copied, NULL gives JSON null. */
 struct record_facts {
-	const char *handle, *executor_id, *executor_kind, *isolation, *project, *task_id, *title;
+	const char *handle, *executor_id, *executor_kind, *isolation, *project, *title;
+	int64_t task_id; /* 0: of none */
 	const char *image_requested, *image, *image_digest, *sandbox_sha256, *setup_sha256;
 	bool reproducible;
 };

@@ -16,7 +16,7 @@ static json_t *make(const char *changes)
 	auto_error struct error err = ERROR_INIT;
 	struct record_facts facts = {.handle = HANDLE,
 		.project = "/srv/p",
-		.task_id = "7",
+		.task_id = 7,
 		.image = "busybox",
 		.sandbox_sha256 = SHA};
 	json_t *record = record_new(&facts);
@@ -104,7 +104,7 @@ static void test_left_out(void **state)
 	(void)state;
 	static const char changes[] =
 		"{\"exit_code\": 256, \"signal\": 65, \"title\": \"a\\u0000\", \"image\": {}, "
-		"\"sandbox_sha256\": \"AA\", \"started_at\": \"now\", \"task_id\": \"-7\", "
+		"\"sandbox_sha256\": \"AA\", \"started_at\": \"now\", \"task_id\": -7, "
 		"\"usage\": 7, \"breach\": {\"limit_mb\": 5}, \"supervision\": {\"task_claim\": "
 		"\"x\", "
 		"\"cli_exit\": -1}, \"finished_at\": 12}";
