@@ -30,8 +30,10 @@ done
 
 
 def contents(root):
-    return {str(p.relative_to(root)): p.read_bytes() for p in sorted(root.rglob("*"))
-            if p.is_file()}
+    """Without what cloop itself tells those who work inside, anew in every run."""
+    files = {str(p.relative_to(root)): p.read_bytes() for p in sorted(root.rglob("*")) if p.is_file()}
+    files.pop(".cloop/sandbox-run.json", None)
+    return files
 
 
 def fill(stage):
