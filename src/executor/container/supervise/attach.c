@@ -274,6 +274,8 @@ void attach_ask_close(struct attach_session *x)
 {
 	struct init_message m = {.type = INIT_SESSION_CLOSE, .session = x->id};
 
+	loop_remove(x->again);
+	x->again = NULL;
 	if (gate_send_session(x->owner, &m, NULL) < 0)
 		x->again = loop_at(
 			x->owner->loop, clock_boottime_ms() + ASK_AGAIN_MS, on_ask_again, x);
