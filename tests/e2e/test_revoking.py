@@ -325,6 +325,28 @@ def test_the_answer_decides_at_the_end(stage, programs):
     nothing_staged(stage, handle)
 
 
+@pytest.mark.parametrize("first", ["grant", "lease"])
+def test_an_end_is_told_once(stage, programs, first):
+    """The grant's and the lease's are one, whichever is heard of first."""
+    says(programs, "expired", left=0)
+    if first == "lease":
+        (programs / "answer").write_text("no JSON")
+    what = material(file("a"), bindings=[binding(GRANTS[0], "a")], expires_at=int(time.time()) + 2)
+    handle = extended(stage, programs, what, "sleep 60")
+    where = host_dir(stage, handle)
+    crashing.until(lambda: not (where / "a").exists(), "wiping")
+    if first == "lease":
+        says(programs, "expired", left=0)
+    else:
+        (programs / "answer").write_text("no JSON")
+    n = len(asked(programs))
+    crashing.until(lambda: len(asked(programs)) >= n + 3, "three questions more")
+    assert stage.cloop("stop", "--grace", "0s", handle).rc == 0
+    record = stage.wait(handle).record
+    assert warnings_of(record) == ["lease_expired"], record
+    nothing_staged(stage, handle)
+
+
 def test_revocation_by_extension(stage, programs):
     """It could not be pushed; a variable ends the run."""
     says(programs, "ok", "revoked")

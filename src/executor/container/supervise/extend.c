@@ -63,7 +63,20 @@ static int64_t end_in(int64_t left)
 	return clock_boottime_ms() + (left < 0 ? 0 : left < END_MAX_S ? left : END_MAX_S) * MS;
 }
 
-/* Delivery ends: files go, variables stay until the run ends. */
+/* Grants of which that was acted upon, and the lease's own id. */
+static json_t *ended(struct supervisor *s)
+{
+	json_t *supervision = record_supervision(s->record);
+	json_t *done = json_object_get(supervision, "grants_ended");
+
+	if (!done) {
+		done = json_object();
+		json_object_set_new(supervision, "grants_ended", done);
+	}
+	return done;
+}
+
+/* Delivery ends: files go, variables stay until the run ends. whose NULL: that was told before. */
 static void expire(struct supervisor *s, const struct strv *files, const char *whose)
 {
 	auto_error struct error err = ERROR_INIT;
@@ -72,11 +85,20 @@ static void expire(struct supervisor *s, const struct strv *files, const char *w
 	strv_foreach (name, files)
 		if (lease_has_file(s, *name))
 			strv_add(&there, *name);
-	record_warn(s->record, "lease_expired",
-		"%s expired: its files are wiped, its variables stay", whose);
+	if (whose)
+		record_warn(s->record, "lease_expired",
+			"%s expired: its files are wiped, its variables stay", whose);
 	supervisor_persist(s, false);
 	if (there.n > 0 && lease_scrub(s, &there, &err) < 0)
 		log_warning("%s", err.message);
+}
+
+static bool every_grant_ended(struct supervisor *s)
+{
+	for (size_t i = 0; i < s->plan.lease.n_bindings; i++)
+		if (!json_object_get(ended(s), s->plan.lease.bindings[i].grant))
+			return false;
+	return s->plan.lease.n_bindings > 0;
 }
 
 static void expire_all(struct supervisor *s)
@@ -86,13 +108,14 @@ static void expire_all(struct supervisor *s)
 
 	for (size_t i = 0; i < s->plan.lease.n_files; i++)
 		strv_add(&files, s->plan.lease.files[i].name);
-	expire(s, &files, whose);
+	expire(s, &files, every_grant_ended(s) ? NULL : whose);
 }
 
 static void expire_grant(struct supervisor *s, const char *grant)
 {
 	const struct plan_lease *l = &s->plan.lease;
-	auto_free char *whose = mem_printf("grant %s", grant);
+	auto_free char *whose =
+		json_object_get(ended(s), l->id) ? NULL : mem_printf("grant %s", grant);
 
 	for (size_t i = 0; i < l->n_bindings; i++)
 		if (strcmp(l->bindings[i].grant, grant) == 0)
@@ -111,16 +134,9 @@ static bool knows(const struct supervisor *s, const char *grant)
 /* On record when it was acted upon, so that it is not told again every five minutes. */
 static bool acted_before(struct supervisor *s, const char *grant)
 {
-	json_t *supervision = record_supervision(s->record);
-	json_t *done = json_object_get(supervision, "grants_ended");
-
-	if (!done) {
-		done = json_object();
-		json_object_set_new(supervision, "grants_ended", done);
-	}
-	if (json_object_get(done, grant))
+	if (json_object_get(ended(s), grant))
 		return true;
-	json_object_set_new(done, grant, json_true());
+	json_object_set_new(ended(s), grant, json_true());
 	return false;
 }
 
