@@ -119,13 +119,24 @@ const struct verb cmd_secret_lease = {
 
 /* ---- lease list ---- */
 
+/* Of a lease's grants: what was not taken back. */
+static size_t count_held(const json_t *l)
+{
+	size_t n = 0, i;
+	json_t *g;
+
+	json_array_foreach(json_object_get(l, "grants"), i, g) n +=
+		!json_get_bool(g, "taken_back", false);
+	return n;
+}
+
 static void print_lease(const json_t *l)
 {
 	auto_free char *project = cli_plain(json_get_string(l, "project"));
 
 	printf("%-30s  %-15s %6zu  %-20s %-9s %s\n", json_get_string(l, "id"),
-		json_get_string(l, "run"), json_array_size(json_object_get(l, "grants")),
-		json_get_string(l, "expires_at"), json_get_string(l, "state"), project);
+		json_get_string(l, "run"), count_held(l), json_get_string(l, "expires_at"),
+		json_get_string(l, "state"), project);
 }
 
 static int run_list(struct cli *c, struct error *err)
@@ -158,8 +169,8 @@ const struct verb cmd_lease_list = {
 	.name = "list",
 	.summary = "list what runs hold now",
 	.flags = VERB_JSON | VERB_HOME,
-	.help = "Oldest first. A lease of a run that ended is released here if nobody did it "
-		"before.",
+	.help = "Oldest first. GRANTS counts those that were not taken back. A lease of a run that "
+		"ended is released here if nobody did it before.",
 	.run = run_list,
 };
 
