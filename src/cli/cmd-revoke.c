@@ -93,9 +93,10 @@ const struct verb cmd_secret_revoke = {
 		"cannot be taken from a running sandbox, so then the run is ended (exit status "
 		"123) and its container removed.\n"
 		"The answer says the outcome per run: done; unreachable, which later commands try "
-		"again; or failed, and then the credential must be rotated at its source. What a "
-		"workload copied, or holds open, no revocation reaches. Revoking twice is no "
-		"error.",
+		"again; or failed, and then the credential must be rotated at its source. The exit "
+		"status is 0 for the state revoked, and 1 for revoke_pending, unreachable and "
+		"failed: something is not taken back yet. What a workload copied, or holds open, "
+		"no revocation reaches. Revoking twice is no error.",
 	.run = run_secret,
 };
 
@@ -108,7 +109,7 @@ const struct verb cmd_lease_revoke = {
 	.max_args = 1,
 	.flags = VERB_JSON | VERB_HOME | VERB_CONFIG,
 	.options = lease_options,
-	.help = "As secret revoke, for the run of one lease; the grants go on, and a later run "
-		"gets them again.",
+	.help = "As secret revoke, with the same exit status, for the run of one lease; the grants "
+		"go on, and a later run gets them again.",
 	.run = run_lease,
 };

@@ -168,8 +168,10 @@ const struct verb cmd_secret_delete = {
 	.min_args = 1,
 	.max_args = 1,
 	.flags = VERB_JSON | VERB_HOME | VERB_CONFIG,
-	.help = "What was sealed is overwritten in state.db. No key is needed. What a workload "
-		"copied is out of reach: rotate the credential where it came from.",
+	.help = "What was sealed is overwritten in state.db. No key is needed. Its grants are "
+		"revoked; the exit status is 1 if one could not be taken back from every run yet, "
+		"as with secret revoke. What a workload copied is out of reach: rotate the "
+		"credential where it came from.",
 	.run = run_delete,
 };
 

@@ -72,6 +72,6 @@ int take_back_status(const json_t *answers)
 	json_t *answer;
 
 	json_array_foreach(answers, i, answer) if (strcmp(json_get_string(answer, "state"),
-							   "failed") == 0) return CLI_REFUSED;
+							   "revoked") != 0) return CLI_REFUSED;
 	return CLI_OK;
 }

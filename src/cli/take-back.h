@@ -16,5 +16,5 @@ must_check int take_back(struct cli *c, const struct home *home, struct store *s
 	const json_t *numbers, json_t **ret, struct error *err);
 /* For people: the state, the outcome per run, and what no revocation can reach. */
 void take_back_print(const json_t *answer);
-/* Exit status: refused when something could not be taken back for good. */
+/* Exit status: refused unless everything is taken back (state `revoked`). */
 int take_back_status(const json_t *answers);

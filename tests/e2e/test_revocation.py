@@ -1,4 +1,5 @@
 """Taking back what runs got by grants (disk-and-secrets.md §18)."""
+import json
 import os
 import pathlib
 import shutil
@@ -26,6 +27,8 @@ def test_scrub(stage):
     assert answer["state"] == "revoked" and answer["known"]
     assert [(r["run"], r["result"], r["effect"]) for r in answer["runs"]] == [
         (handle, "done", "scrub")]
+    row = stage.cloop("lease", "list").out.decode().splitlines()[1].split()
+    assert row[1:3] == [handle, "0"], row
     assert stage.wait(handle).record["exit_code"] == 7
     said = actions(stage)
     assert [said.count(a) for a in ("secret.revoke", "lease.revoke_sent", "lease.revoke_acked")] \
@@ -139,7 +142,8 @@ def test_without_a_socket(stage):
                    stage.home / "sockets"):
         (pathlib.Path(folder) / f"{handle}.sock").unlink(missing_ok=True)
     # Whether it is before or behind the extension: the run is not waited for for ever.
-    assert stage.answer("secret", "revoke", given)["state"] in ("unreachable", "revoked")
+    r = stage.cloop("secret", "revoke", "--json", given)
+    assert (json.loads(r.out)["state"], r.rc) in (("unreachable", 1), ("revoked", 0)), r
     assert stage.wait(handle).record["exit_code"] == 6
     stage.answer("ps")
     assert stage.answer("secret", "grants", "--all")["grants"][-1]["revocation"] == "revoked"
@@ -170,7 +174,7 @@ def test_a_dead_engine(stage, engine_down):
     handle = stage.detach("sleep", "100")
     engine_down.touch()
     try:
-        answer = stage.answer("secret", "revoke", given)
+        answer = stage.answer("secret", "revoke", given, status=1)
         assert answer["state"] == "unreachable", answer
         assert [g["revocation"] for g in stage.answer("secret", "grants")["grants"]] == [
             "unreachable"]
