@@ -121,7 +121,10 @@ struct executor_ops {
 	 */
 	int (*attach)(const struct executor *e, const char *home, const char *handle,
 		const struct executor_attach *how, int *ret_fd, struct error *err);
-	/* Takes a lease back from a run (§15.4): the outcome is an object, not an error. */
+	/*
+	 * Takes a lease back from a run (§15.4): the outcome is an object, not an error. `wait_ms`
+	 * of the request is how long the caller waits; without it, as long as it takes.
+	 */
 	int (*revoke_lease)(const struct executor *e, const char *home, const char *handle,
 		const json_t *request, json_t **ret, struct error *err);
 

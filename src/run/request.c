@@ -20,7 +20,8 @@ static bool has_ended(const struct rundir *run)
 int request_ask(const struct home *home, const struct rundir *run, const json_t *request,
 	int64_t timeout_ms, json_t **ret, struct error *err)
 {
-	int64_t until = clock_boottime_ms() + LISTEN_MS;
+	bool hurry = timeout_ms > 0 && timeout_ms < LISTEN_MS;
+	int64_t until = clock_boottime_ms() + (hurry ? timeout_ms : LISTEN_MS);
 
 	for (;;) {
 		if (has_ended(run))

@@ -18,9 +18,10 @@
 #include "store/lease.h"
 #include "store/query.h"
 #include "store/revocation.h"
+#include "sys/clock.h"
 #include "sys/fault.h"
 
-enum { BATCH = 32, BINDINGS_MAX = 256, ANSWER_MS = 60000 };
+enum { BATCH = 32, BINDINGS_MAX = 256, ANSWER_MS = 60000, WAIT_LEAST_MS = 50 };
 
 #define ADVICE "rotate the credential at its source: a run may still have it"
 
@@ -143,6 +144,24 @@ static int count_unrecorded(struct sending *s, struct error *err)
 	return 0;
 }
 
+/* ---- Time ---- */
+
+static bool time_is_up(const struct sending *s)
+{
+	return s->g->until && clock_boottime_ms() >= s->g->until;
+}
+
+/* For one run: half of what is left, so that one that hangs leaves some. 0 = as long as it takes.
+ */
+static int64_t time_for_one(const struct sending *s)
+{
+	int64_t half = (s->g->until - clock_boottime_ms()) / 2;
+
+	if (s->g->until == 0)
+		return 0;
+	return half > WAIT_LEAST_MS ? half : WAIT_LEAST_MS;
+}
+
 /* ---- One run ---- */
 
 struct bindings {
@@ -180,6 +199,9 @@ static json_t *make_request(struct sending *s, const json_t *run, struct error *
 		revocation_action_text(action), "reason", json_object_get(s->order, "reason"));
 	if (b->grant[0])
 		json_object_set_new(request, "grant", json_string(b->grant));
+	int64_t wait = time_for_one(s);
+	if (wait > 0)
+		json_object_set_new(request, "wait_ms", json_integer(wait));
 	return request;
 }
 
@@ -195,9 +217,11 @@ static int tell_directly(struct sending *s, const struct rundir *dir, const json
 	json_t **ret, struct error *err)
 {
 	auto_json *call = json_deep_copy(request);
+	int64_t wait = json_get_int(call, "wait_ms", 0);
 
+	json_object_del(call, "wait_ms");
 	json_object_set_new(call, "op", json_string("revoke"));
-	if (request_ask(s->g->home, dir, call, ANSWER_MS, ret, err) < 0)
+	if (request_ask(s->g->home, dir, call, wait > 0 ? wait : ANSWER_MS, ret, err) < 0)
 		return -1;
 	return *ret ? 0 : stage_wipe_run(dir, err);
 }
@@ -244,9 +268,14 @@ static void settle(json_t *run, const json_t *got)
 static int tell_run(struct sending *s, json_t *run, struct error *err)
 {
 	auto_error struct error why = ERROR_INIT;
-	auto_json *request = make_request(s, run, err);
 	auto_json *got = NULL;
 
+	if (time_is_up(s)) {
+		if (is(run, "result", "pending"))
+			answer(run, "unreachable", "", "there was no time to tell it");
+		return 0;
+	}
+	auto_json *request = make_request(s, run, err);
 	if (!request)
 		return -1;
 	if (tell(s, json_get_string(run, "run"), request, &got, &why) < 0)
@@ -328,6 +357,8 @@ static int carry_out_batch(struct sending *s, json_t *const *batch, size_t n, st
 	AUTO(query_transaction) t = QUERY_TRANSACTION_INIT;
 	AUTO(strv) before = STRV_INIT(BATCH);
 
+	if (time_is_up(s))
+		return 0;
 	if (announce(s, batch, n, err) < 0)
 		return -1;
 	fault_hit("revoke:announced");

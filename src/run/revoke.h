@@ -34,6 +34,7 @@ struct revoke_ground {
 	const struct home *home;
 	struct store *store;
 	const struct executor_list *executors; /* NULL: the configuration cannot be read */
+	int64_t until; /* boottime: nobody is waited for any longer; 0 = as long as it takes */
 };
 /*
  * Tells every run of a stored revocation that has not given it back yet, and settles its state.
@@ -47,8 +48,9 @@ must_check int revoke_carry_out(
 must_check int revoke_is_due(struct store *s, bool *ret, struct error *err);
 /*
  * Tries those again. For every command that touches runs, which also ends leases whose runs are
- * gone: what fails is a warning. A home without a store costs a system call, one without anything
- * to do the opening of it.
+ * gone: what fails is a warning. Runs and their engines are waited for two seconds in all: who has
+ * not answered then is unreachable. A home without a store costs a system call, one without
+ * anything to do the opening of it.
  */
 void revoke_due(const struct home *home, const char *config_path); /* as context_open() */
 void revoke_due_on(const struct home *home, const struct executor_list *executors);

@@ -151,12 +151,13 @@ def test_without_a_socket(stage):
 
 @pytest.fixture
 def engine_down(stage):
-    """An engine that stops to answer while this file is there."""
+    """An engine that stops to answer while this file is there; with words in it, it hangs."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="cloop-e2e-", dir="/opt"))
     try:
         folder.chmod(0o755)
         program = folder / stage.engine.kind
-        program.write_text(f"#!/bin/sh\nif [ -e {folder}/down ]; then\n"
+        program.write_text(f"#!/bin/sh\nwhile [ -s {folder}/down ]; do sleep 0.1; done\n"
+                           f"if [ -e {folder}/down ]; then\n"
                            "echo 'Cannot connect to the engine: connection refused' >&2\n"
                            f"exit 125; fi\nexec /usr/bin/{stage.engine.kind} \"$@\"\n")
         program.chmod(0o755)
@@ -181,5 +182,40 @@ def test_a_dead_engine(stage, engine_down):
     finally:
         engine_down.unlink()
     wait_until(lambda: not stage.answer("secret", "grants")["grants"], 30)
+    assert stage.wait(handle).record["outcome"] == "revoked"
+    assert actions(stage).count("lease.revoke_sent") == 1
+
+
+def takes_at_most(seconds, stage, *words):
+    begin = time.monotonic()
+    r = stage.cloop(*words)
+    assert time.monotonic() - begin < seconds, (words, time.monotonic() - begin)
+    return r
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("how", ["refuses", "hangs"])
+def test_a_dead_engine_and_a_dead_supervisor(stage, engine_down, how):
+    """Who takes the run over says so at once, and nobody waits for an engine that hangs."""
+    mint(stage, "token", "env", VALUE)
+    given = grant(stage, "token")
+    handle = stage.detach("sleep", "100")
+    engine_down.write_text("" if how == "refuses" else "hang")
+    try:
+        crashing.kill_shim(stage, handle)
+        if how == "refuses":
+            r = takes_at_most(5, stage, "secret", "revoke", given)
+            assert r.rc == 1 and b": unreachable" in r.out, r
+            assert takes_at_most(5, stage, "secret", "revoke", given).rc == 1
+        else:
+            r = stage.cloop("secret", "revoke", given, env={"CLOOP_FAULT": "revoke:stored=kill"})
+            assert r.rc == -signal.SIGKILL, r
+        for words in (["ps"], ["secret", "grants"], ["lease", "list"]):
+            assert takes_at_most(4, stage, *words).rc == 0
+        assert [g["revocation"] for g in stage.answer("secret", "grants")["grants"]] == [
+            "unreachable"]
+    finally:
+        engine_down.unlink()
+    wait_until(lambda: not stage.answer("secret", "grants")["grants"], 40)
     assert stage.wait(handle).record["outcome"] == "revoked"
     assert actions(stage).count("lease.revoke_sent") == 1

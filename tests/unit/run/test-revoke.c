@@ -217,6 +217,26 @@ static void test_not_on_record(void **state)
 	assert_string_not_equal(json_get_string(run, "result"), "done");
 }
 
+/* Who has no time left tells nobody, and says nothing of it. */
+static void test_no_time(void **state)
+{
+	(void)state;
+	auto_error struct error err = ERROR_INIT;
+	AUTO(world) w;
+
+	open_world(&w);
+	hold(&w, "lease_1", "c-000000000001");
+	struct revoke_ground g = {.home = &w.home, .store = w.store, .until = 1};
+	auto_json *answer = NULL;
+	int64_t number = order(&w);
+	assert_done(revoke_carry_out(&g, number, &answer, &err), &err);
+	assert_string_equal(json_get_string(answer, "state"), "revoke_pending");
+	assert_int_equal(
+		rows(&w, "SELECT count(*) FROM audit WHERE action = 'lease.revoke_sent'"), 0);
+	auto_json *later = carry_out(&w, number);
+	assert_string_equal(json_get_string(later, "state"), "revoked");
+}
+
 static void test_nothing_there(void **state)
 {
 	(void)state;
@@ -247,6 +267,7 @@ int main(void)
 		IN_DIR(test_ended_after_wiped),
 		IN_DIR(test_many),
 		IN_DIR(test_not_on_record),
+		IN_DIR(test_no_time),
 		IN_DIR(test_nothing_there),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,3 +57,9 @@ must_check int container_driver_attach(const struct executor *e, const char *hom
 /* reap.c */
 must_check int container_driver_reap(
 	const struct executor *e, const char *home, struct strv *ret_names, struct error *err);
+/*
+ * Only what is left of this run. An engine that answers nothing is not waited for after `until`
+ * (boottime; 0 = no such end), and one that does not remove for five seconds.
+ */
+must_check int container_driver_reap_run(const struct executor *e, const char *home,
+	const char *handle, int64_t until, struct error *err);

@@ -16,6 +16,7 @@
 enum {
 	LIST_TIMEOUT_MS = 30000,
 	REMOVE_TIMEOUT_MS = 60000,
+	REMOVE_SOON_MS = 5000, /* while somebody waits; a removal cut short leaves half of it */
 	REMOVE_AGAIN_MS = 1000,
 	REMOVE_ATTEMPTS = 2,
 	STDOUT_MAX = 16 << 20,
@@ -31,7 +32,18 @@ struct reaping {
 	struct home home;
 	struct strv env;
 	struct strv *names; /* removed */
+	const char *only;   /* this run's; NULL = all */
+	int64_t until;      /* boottime, for questions; 0 = as long as it takes */
 };
+
+static int64_t within(const struct reaping *r, int64_t ms)
+{
+	int64_t left = r->until - clock_boottime_ms();
+
+	if (r->until == 0 || left > ms)
+		return ms;
+	return left > 0 ? left : 1;
+}
 
 static struct client_call client_of(
 	const struct reaping *r, const char *const *args, int64_t timeout_ms)
@@ -49,7 +61,7 @@ static struct client_call client_of(
 static int call(const struct reaping *r, const char *const *args, int64_t timeout_ms,
 	struct captured *ret, struct error *err)
 {
-	struct client_call c = client_of(r, args, timeout_ms);
+	struct client_call c = client_of(r, args, within(r, timeout_ms));
 
 	return client_ask(&c, ret, err);
 }
@@ -109,14 +121,15 @@ static int remove_container(const struct reaping *r, const struct inspection *c,
 	const char *const *args = r->driver->runtime.engine == ENGINE_PODMAN ? podman : docker;
 	for (unsigned attempt = 1;; attempt++) {
 		AUTO(captured) answer = {.status = 0};
-		struct client_call rm = client_of(r, args, REMOVE_TIMEOUT_MS);
+		struct client_call rm =
+			client_of(r, args, r->until ? REMOVE_SOON_MS : REMOVE_TIMEOUT_MS);
 		int got = client_run(&rm, &answer, err);
 		if (got <= 0)
 			return got;
 		if (inspect_says_unknown((struct text){str_text(&answer.err), answer.err.len}))
 			return 0;
 		/* After the death of conmon the first `rm` of podman 4.3.1 fails. */
-		if (attempt == REMOVE_ATTEMPTS)
+		if (attempt == REMOVE_ATTEMPTS || r->until)
 			return client_explain(&rm, &answer, "", err);
 		clock_sleep_ms(REMOVE_AGAIN_MS);
 	}
@@ -128,6 +141,8 @@ static int judge(const struct reaping *r, const json_t *object, struct error *er
 
 	if (inspect_read(object, &c, err) < 0)
 		return -1;
+	if (r->only && !(c.handle && strcmp(c.handle, r->only) == 0))
+		return 0;
 	struct reap_input in = {
 		.status = text_of(c.status),
 		.managed = label(&c, "cloop.managed"),
@@ -172,7 +187,7 @@ static json_t *inspect_batch(
 
 	for (size_t i = from; i < ids->n && n < BATCH + 2; i++)
 		args[n++] = ids->v[i];
-	struct client_call c = client_of(r, args, LIST_TIMEOUT_MS);
+	struct client_call c = client_of(r, args, within(r, LIST_TIMEOUT_MS));
 	int got = client_run(&c, &answer, err);
 	if (got < 0)
 		return NULL;
@@ -219,31 +234,60 @@ static int reap_derived(const struct reaping *r, struct error *err)
 	return derived_reap_run(&d, err);
 }
 
-int container_driver_reap(
-	const struct executor *e, const char *home, struct strv *ret_names, struct error *err)
+static void reaping_done(struct reaping *r)
 {
-	struct reaping r = {
+	strv_done(&r->env);
+	home_done(&r->home);
+}
+
+static struct reaping reaping_of(const struct executor *e, struct strv *names)
+{
+	return (struct reaping){
 		.driver = container_driver_of(e),
 		.executor = e,
 		.home = HOME_INIT,
 		.env = STRV_INIT(64),
-		.names = ret_names,
+		.names = names,
 	};
+}
+
+static int reap_containers(struct reaping *r, struct error *err)
+{
 	AUTO(strv) ids = STRV_INIT(CONTAINERS_MAX);
 	int result = 0;
 
-	if (home_open(home, &r.home, err) < 0)
-		return -1;
-	if (client_environment(&r.driver->runtime, r.home.path, &r.env, err) < 0 ||
-		list_ids(&r, &ids, err) < 0)
+	if (client_environment(&r->driver->runtime, r->home.path, &r->env, err) < 0 ||
+		list_ids(r, &ids, err) < 0)
 		result = -1;
 	for (size_t i = 0; i < ids.n; i += BATCH) {
 		auto_error struct error one = ERROR_INIT;
-		if (reap_batch(&r, &ids, i, &one) < 0 && result == 0) {
+		if (reap_batch(r, &ids, i, &one) < 0 && result == 0) {
 			error_move(err, &one);
 			result = -1;
 		}
 	}
+	return result;
+}
+
+int container_driver_reap_run(const struct executor *e, const char *home, const char *handle,
+	int64_t until, struct error *err)
+{
+	AUTO(strv) names = STRV_INIT(CONTAINERS_MAX);
+	AUTO(reaping) r = reaping_of(e, &names);
+
+	r.only = handle;
+	r.until = until;
+	return home_open(home, &r.home, err) < 0 ? -1 : reap_containers(&r, err);
+}
+
+int container_driver_reap(
+	const struct executor *e, const char *home, struct strv *ret_names, struct error *err)
+{
+	AUTO(reaping) r = reaping_of(e, ret_names);
+
+	if (home_open(home, &r.home, err) < 0)
+		return -1;
+	int result = reap_containers(&r, err);
 	auto_error struct error derived = ERROR_INIT;
 	if (reap_derived(&r, &derived) < 0 && result == 0) {
 		error_move(err, &derived);
@@ -256,7 +300,5 @@ int container_driver_reap(
 	}
 	stage_sweep(&r.home);
 	strv_sort(ret_names);
-	strv_done(&r.env);
-	home_done(&r.home);
 	return result;
 }

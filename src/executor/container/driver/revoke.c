@@ -12,19 +12,29 @@ enum {
 	LISTEN_MS = 3000,   /* until a new supervisor listens */
 	END_MS = 10000,     /* until a supervisor has removed what is left of a run */
 	AGAIN_MS = 20,
-	NAMES_MAX = 10000,
 };
 
 struct revocation {
 	const struct executor *executor;
 	struct home home;
 	struct rundir run;
+	int64_t until; /* boottime that the caller waits to; 0 = as long as it takes */
 };
 
 static void revocation_done(struct revocation *r)
 {
 	rundir_done(&r->run);
 	home_done(&r->home);
+}
+
+/* So long, or as long as the caller waits. */
+static int64_t within(const struct revocation *r, int64_t ms)
+{
+	int64_t left = r->until - clock_boottime_ms();
+
+	if (r->until == 0 || left > ms)
+		return ms;
+	return left > 0 ? left : 1;
 }
 
 static json_t *outcome(const char *word, const char *reason)
@@ -79,16 +89,18 @@ static bool supervise(const struct revocation *r, struct error *err)
 static json_t *after_the_end(const struct revocation *r)
 {
 	auto_error struct error err = ERROR_INIT;
-	AUTO(strv) names = STRV_INIT(NAMES_MAX);
-	int64_t until = clock_boottime_ms() + END_MS;
+	int64_t until = clock_boottime_ms() + within(r, END_MS);
 
 	if (rundir_has_leftovers(&r->run) && !supervise(r, &err))
 		return outcome("unreachable", err.message);
 	while (rundir_supervised(&r->run, &err) > 0 && clock_boottime_ms() < until)
 		clock_sleep_ms(AGAIN_MS);
+	if (rundir_supervised(&r->run, &err) > 0)
+		return outcome("unreachable", "what is left of the run is still being removed");
 	if (stage_wipe_run(&r->run, &err) < 0)
 		return outcome("failed", err.message);
-	if (container_left(r) && container_driver_reap(r->executor, r->home.path, &names, &err) < 0)
+	if (container_left(r) && container_driver_reap_run(r->executor, r->home.path, r->run.handle,
+					 r->until, &err) < 0)
 		return outcome("unreachable", err.message);
 	return outcome("done", NULL);
 }
@@ -98,8 +110,9 @@ static int ask(const struct revocation *r, const json_t *request, json_t **ret, 
 {
 	auto_json *call = json_deep_copy(request);
 
+	json_object_del(call, "wait_ms");
 	json_object_set_new(call, "op", json_string("revoke"));
-	if (control_call(&r->home, r->run.handle, call, ANSWER_MS, ret, err) == 0)
+	if (control_call(&r->home, r->run.handle, call, within(r, ANSWER_MS), ret, err) == 0)
 		return 0;
 	return error_is(err, ERROR_LEASE_MISSING) ? -1 : 1;
 }
@@ -107,8 +120,9 @@ static int ask(const struct revocation *r, const json_t *request, json_t **ret, 
 int container_driver_revoke(const struct executor *e, const char *home, const char *handle,
 	const json_t *request, json_t **ret, struct error *err)
 {
-	AUTO(revocation) r = {e, HOME_INIT, RUNDIR_INIT};
-	int64_t until = clock_boottime_ms() + LISTEN_MS;
+	int64_t wait = json_get_int(request, "wait_ms", 0), now = clock_boottime_ms();
+	AUTO(revocation) r = {e, HOME_INIT, RUNDIR_INIT, wait > 0 ? now + wait : 0};
+	int64_t until = now + within(&r, LISTEN_MS);
 
 	if (home_open(home, &r.home, err) < 0 || rundir_open(&r.home, handle, &r.run, err) < 0)
 		return -1;

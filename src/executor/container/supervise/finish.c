@@ -195,8 +195,6 @@ static void on_inspected(void *data, const struct engine_answer *answer)
 	s->inspect_call = NULL;
 	int known = take_answer(s, answer);
 	if (known < 0) {
-		/* Whoever takes something back is not kept waiting for an engine that is down. */
-		revoke_settle(s, "unreachable", "the engine does not answer");
 		supervisor_ask_later(s, ask_engine);
 		return;
 	}

@@ -134,6 +134,9 @@ static int take_back(
 		return -1;
 	*ret = answer_of(&plan);
 	int r = plan.held ? carry_out(s, request, &plan, &failed) : 0;
+	/* It is on record, and done when the engine is back. */
+	if (r == 1 && s->ask_wait_ms > 0)
+		revoke_settle(s, "unreachable", "the engine does not answer");
 	if (r == 1)
 		return 1;
 	json_object_set_new(*ret, "outcome", json_string(r < 0 ? "failed" : "done"));

@@ -176,6 +176,7 @@ const char *supervisor_state(struct supervisor *s)
 
 void supervisor_ask_later(struct supervisor *s, loop_timer_fn *fn)
 {
+	revoke_settle(s, "unreachable", "the engine does not answer");
 	if (!record_final(s->record) && strcmp(record_state(s->record), "unknown") != 0) {
 		json_object_set_new(record_supervision(s->record), "state_before",
 			json_string(record_state(s->record)));

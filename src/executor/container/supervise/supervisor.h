@@ -156,7 +156,8 @@ must_check struct engine_call *supervisor_inspect(
 	struct supervisor *s, engine_call_fn *fn, struct error *err);
 /*
  * The engine does not answer: the record's state becomes `unknown` (what it was stays on record),
- * and fn is called after 1, 2, 4 … 30 s. supervisor_known() takes that back.
+ * and fn is called after 1, 2, 4 … 30 s. supervisor_known() takes that back. Whoever takes
+ * something back is not kept waiting meanwhile: `unreachable`.
  */
 void supervisor_ask_later(struct supervisor *s, loop_timer_fn *fn);
 void supervisor_known(struct supervisor *s);
