@@ -80,6 +80,7 @@ def test_known_runs(stage):
     crashing.kill_shim(stage, orphan)
     final = stage.detach("true")
     stage.wait(final)
+    crashing.wait_unsupervised(stage, final)  # its own container goes after the answer
     make(stage, "run", "late", **{"cloop.handle": final})
     assert reap(stage) == ["late (running)"]
     assert crashing.wait_final(stage, orphan)["exit_code"] == 5
