@@ -87,6 +87,7 @@ static int conclude(struct cli *c, struct attach *a, struct attach_relay *r, str
 	a->audit.reason = r->reason[0] ? r->reason : "lost";
 	if (a->audited)
 		audit_attach_close(&a->audit);
+	a->audit.reason = NULL;
 	tell_end(r);
 	if (r->signal)
 		return SIGNAL_STATUS + r->signal;

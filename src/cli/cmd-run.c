@@ -75,6 +75,8 @@ static int run_next(struct series *s, struct error *err)
 	/* A run that is there says itself how it ended. */
 	if (status < 0 && !s->job.handle[0])
 		claimed_task_give_back(&s->home, &t, err->message);
+	s->job.title = NULL;
+	s->job.task = NULL;
 	return status;
 }
 

@@ -153,8 +153,8 @@ static int run_mint(struct cli *c, struct error *err)
 {
 	AUTO(locked) payload = LOCKED_INIT;
 	AUTO(store_secret) row = STORE_SECRET_INIT;
-	struct payload_options options;
-	enum secret_kind kind;
+	struct payload_options options = {0};
+	enum secret_kind kind = SECRET_ENV;
 	char id[VAULT_SECRET_ID_SIZE];
 
 	locked_process();

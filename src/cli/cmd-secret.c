@@ -128,7 +128,7 @@ static int run_rekey(struct cli *c, struct error *err)
 	AUTO(home) home = HOME_INIT;
 	AUTO_PTR(store) store = NULL;
 	auto_free char *actor = actor_name();
-	enum rekey_to to;
+	enum rekey_to to = REKEY_SAME;
 	struct rekey_done done;
 
 	if (read_target(c, &to, err) < 0)

@@ -163,7 +163,7 @@ static void print_member(const char *key, const json_t *value)
 static int run_show(struct cli *c, struct error *err)
 {
 	AUTO(tasks) t = {NULL, NULL};
-	int64_t id;
+	int64_t id = 0;
 	const char *key;
 	json_t *value;
 
@@ -297,7 +297,7 @@ static int reset(struct tasks *t, int64_t id, struct error *err)
 static int run_reset(struct cli *c, struct error *err)
 {
 	AUTO(tasks) t = {NULL, NULL};
-	int64_t id;
+	int64_t id = 0;
 
 	if (read_id(c, &id, err) < 0 || open_tasks(c, false, &t, err) < 0)
 		return -1;

@@ -1,5 +1,7 @@
 #include "net/host-pattern.h"
 
+#include <stdio.h>
+
 #include "net/cidr.h"
 
 enum { LABEL_MAX = 63 };
@@ -96,9 +98,7 @@ static bool fold_below(struct text t, char out[HOST_PATTERN_SIZE])
 
 	if (!host_pattern_fold_host(text_after(t, 2), name) || address_parse(text_of(name), &a))
 		return false;
-	memcpy(out, "*.", 2);
-	memcpy(out + 2, name, strlen(name) + 1);
-	return true;
+	return snprintf(out, HOST_PATTERN_SIZE, "*.%s", name) < HOST_PATTERN_SIZE;
 }
 
 int host_pattern_parse(struct text t, char out[HOST_PATTERN_SIZE], struct error *err)

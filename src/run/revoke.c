@@ -233,7 +233,9 @@ static int carry_out_due(
 		return 0;
 	if (config_path && context_open(g->home->path, config_path, &context, &unusable) == 0)
 		g->executors = &context.executors;
-	return carry_out_all(g, numbers, err);
+	int r = carry_out_all(g, numbers, err);
+	g->executors = NULL;
+	return r;
 }
 
 static int due(const struct home *home, const char *config_path,

@@ -90,7 +90,7 @@ struct parsed {
 
 static const char *parse_fields(struct text value, struct parsed *ret)
 {
-	struct text fields[FIELDS_MAX], mode = TEXT("r"), field;
+	struct text fields[FIELDS_MAX] = {{NULL, 0}}, mode = TEXT("r"), field;
 	size_t n = 0;
 
 	while (text_split(&value, ':', &field)) {

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -15,7 +16,7 @@ int fresh_id(const char *prefix, char *out, size_t size, struct error *err)
 	assert(len + FRESH_ID_DIGITS < size);
 	if (getrandom(random, sizeof(random), 0) != sizeof(random))
 		return error_set_errno(err, ERROR_IO, errno, "getting random bytes");
-	memcpy(out, prefix, len);
+	snprintf(out, size, "%s", prefix);
 	hex_encode(random, sizeof(random), out + len);
 	return 0;
 }

@@ -97,7 +97,7 @@ int material_add_device(struct material *m, struct material_device *device)
 	if (!d)
 		return -1;
 	*d = *device;
-	*device = (struct material_device){NULL};
+	*device = (struct material_device){.name = NULL};
 	return 0;
 }
 
@@ -109,7 +109,7 @@ int material_add_interface(struct material *m, struct material_interface *interf
 	if (!i)
 		return -1;
 	*i = *interface;
-	*interface = (struct material_interface){NULL};
+	*interface = (struct material_interface){.name = NULL};
 	return 0;
 }
 
@@ -120,7 +120,7 @@ int material_add_repo(struct material *m, struct material_repo *repo)
 	if (!r)
 		return -1;
 	*r = *repo;
-	*repo = (struct material_repo){NULL};
+	*repo = (struct material_repo){.name = NULL};
 	return 0;
 }
 

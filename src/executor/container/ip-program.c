@@ -15,8 +15,7 @@ static const char *first_of(const char *const *places, size_t n)
 
 const char *ip_program_ip(void)
 {
-	static const char *const places[] = {
-		"/usr/sbin/ip", "/usr/bin/ip", "/sbin/ip", "/bin/ip"};
+	static const char *const places[] = {"/usr/sbin/ip", "/usr/bin/ip", "/sbin/ip", "/bin/ip"};
 
 	return first_of(places, ARRAY_SIZE(places));
 }

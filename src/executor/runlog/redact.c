@@ -53,7 +53,7 @@ void redactor_free(struct redactor *r)
 
 bool redactor_empty(const struct redactor *r)
 {
-	return r->trie.n_nodes == 0;
+	return !r || r->trie.n_nodes == 0;
 }
 
 /* --- patterns of a value --- */

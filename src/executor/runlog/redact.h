@@ -34,7 +34,7 @@ DEFINE_AUTO_PTR(redactor)
  * `secrets_too_large`, `secret_too_large` (the message never holds the value).
  */
 must_check int redactor_add(struct redactor *r, struct text value, struct error *err);
-/* Nothing to hide: streams pass everything on. */
+/* Nothing to hide, or no redactor (NULL): streams pass everything on. */
 bool redactor_empty(const struct redactor *r);
 
 /* A stream keeps a pointer to its redactor, which must live longer. */
