@@ -46,7 +46,6 @@ static void test_malformed(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		auto_error struct error err = ERROR_INIT;
 		AUTO(disk_breach) b = DISK_BREACH_INIT;
 		auto_json *j = json_loads(bad[i], JSON_DECODE_ANY, NULL);
 		assert_non_null(j);

@@ -243,7 +243,7 @@ static inline bool reader_chain(const char *script, const char *chain, const str
 		if (answer >= 0)
 			return answer;
 	}
-	assert(!"a chain without an end");
+	fail_msg("a chain without an end");
 	return false;
 }
 

@@ -195,14 +195,17 @@ static void test_sweep(void **state)
 	struct fixture *f = *state;
 	auto_fd int first = make_stage(f);
 
+	assert_true(first >= 0);
 	write_record(f, "running", "another-boot");
 	stage_sweep(&f->home);
 	assert_true(gone(f));
 	auto_fd int second = make_stage(f);
+	assert_true(second >= 0);
 	write_record(f, "exited", "another-boot");
 	stage_sweep(&f->home);
 	assert_true(gone(f));
 	auto_fd int third = make_stage(f);
+	assert_true(third >= 0);
 	auto_json *record = json_pack("{s:s}", "state", "running");
 	auto_error struct error err = ERROR_INIT;
 	assert_done(rundir_write(&f->run, RECORD_FILE, record, false, &err), &err);

@@ -126,11 +126,10 @@ static void test_lease_is_strict(void **state)
 	static const char *const bad[] = {"{}", "[]", "{\"id\":\"l\"}",
 		"{\"id\":\"l\",\"dir\":\"/d\",\"files\":[],\"bindings\":[]}",
 		"{\"id\":\"l\",\"files\":[{\"name\":\"a\",\"mode\":384}],\"bindings\":[]}",
-		"{\"id\":\"l\",\"dir\":\"/d\",\"stage\":\"/"
-		"s\",\"files\":[{\"name\":\"a\",\"mode\":512}],"
-		"\"bindings\":[]}",
-		"{\"id\":\"l\",\"files\":[],\"bindings\":[{\"grant\":\"g\",\"kind\":\"env\","
-		"\"files\":[]}]}"};
+		("{\"id\":\"l\",\"dir\":\"/d\",\"stage\":\"/s\","
+		 "\"files\":[{\"name\":\"a\",\"mode\":512}],\"bindings\":[]}"),
+		("{\"id\":\"l\",\"files\":[],\"bindings\":"
+		 "[{\"grant\":\"g\",\"kind\":\"env\",\"files\":[]}]}")};
 	struct plan_lease none = {.id = NULL};
 
 	(void)state;

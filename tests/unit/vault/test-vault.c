@@ -215,6 +215,7 @@ static void test_nothing_in_the_clear(void **state)
 	AUTO_PTR(store) keep = open_store(); /* so that the log stays */
 	char id[VAULT_SECRET_ID_SIZE];
 
+	assert_non_null(keep);
 	assert_done(mint("a", "env", id, &err), &err);
 	assert_without("state.db", CANARY);
 	assert_without("state.db-wal", CANARY);
