@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdlib.h>
 #include <arpa/inet.h>
 #include <assert.h>
 #include <stdio.h>
@@ -243,7 +244,7 @@ static inline bool reader_chain(const char *script, const char *chain, const str
 		if (answer >= 0)
 			return answer;
 	}
-	fail_msg("a chain without an end");
+	abort(); /* a chain without an end */
 	return false;
 }
 
