@@ -18,14 +18,6 @@ enum { LOOK_EVERY_MS = 500, RUNS_MAX = 100000, ADOPTIONS_MAX = 10, AGAIN_MS = 50
  */
 enum { FLOOD_BYTES = 256 << 10, FLOOD_PAUSE_MS = 2 };
 
-static bool is_final(const struct rundir *run)
-{
-	auto_error struct error err = ERROR_INIT;
-	auto_json *record = rundir_read(run, RECORD_FILE, &err);
-
-	return record && record_final(record);
-}
-
 /* A start that died before its first record made nothing else (§9.1 step 3). */
 static int remove_stillborn(const struct home *home, const struct rundir *run, struct error *err)
 {
@@ -88,7 +80,7 @@ void follow_adopt_all(const struct home *home)
 /* The supervisor is gone, or may be: 0 go on, 1 the run is over, -1. */
 static int look_after(struct follow *f, unsigned *adoptions, struct error *err)
 {
-	if (is_final(f->run))
+	if (record_final_now(f->run))
 		return 1;
 	if (f->supervisor >= 0) {
 		close(f->supervisor);
@@ -156,7 +148,7 @@ static int drain(struct follow *f, struct log_reader *reader, struct error *err)
 /* The log has ended, and the record that says how is not there yet. */
 static int await_record(struct follow *f, unsigned *adoptions, struct error *err)
 {
-	int r = is_final(f->run) ? 1 : 0;
+	int r = record_final_now(f->run) ? 1 : 0;
 
 	while (r == 0)
 		r = wait_for_more(f, -1, adoptions, err);

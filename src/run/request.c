@@ -9,14 +9,6 @@
 
 enum { ANSWER_MS = 60000, LISTEN_MS = 3000, AGAIN_MS = 20 };
 
-static bool has_ended(const struct rundir *run)
-{
-	auto_error struct error err = ERROR_INIT;
-	auto_json *record = rundir_read(run, RECORD_FILE, &err);
-
-	return record && record_final(record);
-}
-
 int request_ask(const struct home *home, const struct rundir *run, const json_t *request,
 	int64_t timeout_ms, json_t **ret, struct error *err)
 {
@@ -24,13 +16,13 @@ int request_ask(const struct home *home, const struct rundir *run, const json_t 
 	int64_t until = clock_boottime_ms() + (hurry ? timeout_ms : LISTEN_MS);
 
 	for (;;) {
-		if (has_ended(run))
+		if (record_final_now(run))
 			return 0;
 		if (follow_adopt(home, run, NULL, err) < 0)
 			return -1;
 		if (control_call(home, run->handle, request, timeout_ms, ret, err) == 0)
 			return 0;
-		if (has_ended(run))
+		if (record_final_now(run))
 			return 0;
 		/* A new supervisor needs a moment until it listens. */
 		if (!error_is(err, ERROR_ATTACH_CLOSED) || clock_boottime_ms() > until)

@@ -67,6 +67,14 @@ bool record_final(const json_t *record)
 	return text_is(state, "exited") || text_is(state, "failed") || text_is(state, "killed");
 }
 
+bool record_final_now(const struct rundir *run)
+{
+	auto_error struct error err = ERROR_INIT;
+	auto_json *record = rundir_read(run, RECORD_FILE, &err);
+
+	return record && record_final(record);
+}
+
 void record_set_state(json_t *record, const char *state)
 {
 	json_object_set_new(record, "state", json_string(state));

@@ -23,6 +23,8 @@ must_check json_t *record_new(const struct record_facts *f);
 /* States that never change again: exited, failed, killed. */
 bool record_final(const json_t *record);
 const char *record_state(const json_t *record); /* never NULL */
+/* What the directory says now; a record that cannot be read is not final. */
+bool record_final_now(const struct rundir *run);
 void record_set_state(json_t *record, const char *state);
 /* Error of a run that did not start: error, code and remediation from the envelope. */
 void record_set_error(json_t *record, const struct error *err);

@@ -20,46 +20,40 @@ int rundir_ops_status(const struct executor *e, const char *home, const char *ha
 	return *ret ? 0 : -1;
 }
 
-static bool has_ended(const struct executor *e, const char *home, const char *handle)
-{
-	auto_error struct error err = ERROR_INIT;
-	auto_json *record = NULL;
-
-	return rundir_ops_status(e, home, handle, &record, &err) == 0 && record_final(record);
-}
-
 /* A request to the supervisor; an ended run is done already. */
-static int tell(const struct executor *e, const char *home, const char *handle,
-	const json_t *request, int64_t timeout_ms, struct error *err)
+static int tell(const char *home, const char *handle, const json_t *request, int64_t timeout_ms,
+	struct error *err)
 {
 	AUTO(home) h = HOME_INIT;
 	AUTO(rundir) run = RUNDIR_INIT;
 
 	if (home_open(home, &h, err) < 0 || rundir_open(&h, handle, &run, err) < 0)
 		return -1;
-	if (has_ended(e, home, handle))
+	if (record_final_now(&run))
 		return 0;
 	if (control_call(&h, handle, request, timeout_ms, NULL, err) == 0)
 		return 0;
-	return has_ended(e, home, handle) ? 0 : -1;
+	return record_final_now(&run) ? 0 : -1;
 }
 
 int rundir_ops_signal(const struct executor *e, const char *home, const char *handle,
 	enum executor_signal signal, struct error *err)
 {
+	(void)e;
 	auto_json *request =
 		json_pack("{s:s, s:s}", "op", "signal", "signal", executor_signal_text(signal));
 
-	return tell(e, home, handle, request, CONTROL_TIMEOUT_MS, err);
+	return tell(home, handle, request, CONTROL_TIMEOUT_MS, err);
 }
 
 int rundir_ops_stop(const struct executor *e, const char *home, const char *handle,
 	const struct executor_stop *how, struct error *err)
 {
+	(void)e;
 	auto_json *request =
 		json_pack("{s:s, s:I}", "op", "stop", "grace_ms", (json_int_t)how->grace_ms);
 
-	return tell(e, home, handle, request, 0, err);
+	return tell(home, handle, request, 0, err);
 }
 
 int rundir_ops_handles(

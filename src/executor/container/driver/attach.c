@@ -13,28 +13,6 @@ enum {
 	AGAIN_MS = 20,
 };
 
-static bool has_ended(const struct rundir *run)
-{
-	auto_error struct error err = ERROR_INIT;
-	auto_json *record = rundir_read(run, RECORD_FILE, &err);
-
-	return record && record_final(record);
-}
-
-/* A supervisor, if nobody is one. */
-static int supervise(const struct home *home, const struct rundir *run, struct error *err)
-{
-	struct child child = CHILD_INIT;
-	int held = rundir_supervised(run, err);
-
-	if (held != 0)
-		return held < 0 ? -1 : 0;
-	if (shim_adopt(home, run->handle, &child, err) < 0)
-		return -1;
-	close(child.pidfd);
-	return 0;
-}
-
 /* How long it is worth while to ask again after this refusal. */
 static int64_t patience(const struct error *err)
 {
@@ -52,12 +30,12 @@ int attach_open(const struct home *home, const struct rundir *run, const struct 
 
 	if (attach_request_make(wish, &request, err) < 0)
 		return -1;
-	while (!has_ended(run)) {
-		if (supervise(home, run, err) < 0)
+	while (!record_final_now(run)) {
+		if (shim_ensure(home, run, err) < 0)
 			return -1;
 		if (control_keep(home, run->handle, request, ANSWER_MS, ret_fd, err) == 0)
 			return 0;
-		if (clock_boottime_ms() >= begin + patience(err) && !has_ended(run))
+		if (clock_boottime_ms() >= begin + patience(err) && !record_final_now(run))
 			return -1;
 		clock_sleep_ms(AGAIN_MS);
 	}

@@ -53,13 +53,6 @@ static json_t *read_record(const struct revocation *r)
 	return rundir_read(&r->run, RECORD_FILE, &err);
 }
 
-static bool has_ended(const struct revocation *r)
-{
-	auto_json *record = read_record(r);
-
-	return record && record_final(record);
-}
-
 static bool container_left(const struct revocation *r)
 {
 	auto_json *record = read_record(r);
@@ -71,27 +64,13 @@ static bool container_left(const struct revocation *r)
 	return false;
 }
 
-/* A supervisor, if nobody is one; false: there is none, and none can be started. */
-static bool supervise(const struct revocation *r, struct error *err)
-{
-	struct child child = CHILD_INIT;
-	int held = rundir_supervised(&r->run, err);
-
-	if (held != 0)
-		return held > 0;
-	if (shim_adopt(&r->home, r->run.handle, &child, err) < 0)
-		return false;
-	close(child.pidfd);
-	return true;
-}
-
 /* The run has ended: its supervisor removes the last of it; what one left behind is tried again. */
 static json_t *after_the_end(const struct revocation *r)
 {
 	auto_error struct error err = ERROR_INIT;
 	int64_t until = clock_boottime_ms() + within(r, END_MS);
 
-	if (rundir_has_leftovers(&r->run) && !supervise(r, &err))
+	if (rundir_has_leftovers(&r->run) && shim_ensure(&r->home, &r->run, &err) < 0)
 		return outcome("unreachable", err.message);
 	while (rundir_supervised(&r->run, &err) > 0 && clock_boottime_ms() < until)
 		clock_sleep_ms(AGAIN_MS);
@@ -130,11 +109,11 @@ int container_driver_revoke(const struct executor *e, const char *home, const ch
 		return error_set(err, ERROR_LEASE_MISSING, "a revocation names no lease");
 	for (;;) {
 		auto_error struct error why = ERROR_INIT;
-		bool there = !has_ended(&r) && supervise(&r, &why);
+		bool there = !record_final_now(&r.run) && shim_ensure(&r.home, &r.run, &why) == 0;
 		int got = there ? ask(&r, request, ret, &why) : 1;
 		if (got == 0)
 			return 0;
-		if (has_ended(&r)) {
+		if (record_final_now(&r.run)) {
 			*ret = after_the_end(&r);
 			return 0;
 		}

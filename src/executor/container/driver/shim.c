@@ -61,3 +61,16 @@ int shim_adopt(const struct home *h, const char *handle, struct child *ret, stru
 
 	return run_shim(&call, ret, err);
 }
+
+int shim_ensure(const struct home *h, const struct rundir *run, struct error *err)
+{
+	struct child child = CHILD_INIT;
+	int held = rundir_supervised(run, err);
+
+	if (held != 0)
+		return held < 0 ? -1 : 0;
+	if (shim_adopt(h, run->handle, &child, err) < 0)
+		return -1;
+	close(child.pidfd);
+	return 0;
+}

@@ -13,3 +13,5 @@ must_check int shim_start(const struct home *h, const char *handle, int lock_fd,
  */
 must_check int shim_adopt(
 	const struct home *h, const char *handle, struct child *ret, struct error *err);
+/* shim_adopt() where nobody supervises the run; whoever does then is not waited for. */
+must_check int shim_ensure(const struct home *h, const struct rundir *run, struct error *err);
