@@ -78,6 +78,11 @@ json_t *json_from_string(const char *s)
 	return s ? json_from_bytes(text_of(s)) : json_null();
 }
 
+json_t *json_from_count(int64_t n)
+{
+	return n < 0 ? json_null() : json_integer(n);
+}
+
 json_t *json_from_strings(char *const *v, size_t n)
 {
 	json_t *list = json_array();

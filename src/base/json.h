@@ -43,6 +43,8 @@ struct text json_text(const json_t *value);
 must_check json_t *json_from_bytes(struct text t);
 /* NULL gives JSON null. */
 must_check json_t *json_from_string(const char *s);
+/* A negative number means that it is not known: JSON null. */
+must_check json_t *json_from_count(int64_t n);
 must_check json_t *json_from_strings(char *const *v, size_t n);
 
 /*

@@ -75,6 +75,26 @@ struct text text_trim(struct text t)
 	return t;
 }
 
+struct text text_trim_line(struct text t)
+{
+	while (t.len > 0 && (t.p[0] == ' ' || t.p[0] == '\t'))
+		t = text_after(t, 1);
+	while (t.len > 0 && (t.p[t.len - 1] == ' ' || t.p[t.len - 1] == '\t'))
+		t.len--;
+	return t;
+}
+
+struct text text_value(struct text lines, const char *key)
+{
+	struct text line;
+	size_t n = strlen(key);
+
+	while (text_split(&lines, '\n', &line))
+		if (text_starts(line, key) && line.len > n && line.p[n] == ':')
+			return text_trim(text_after(line, n + 1));
+	return (struct text){NULL, 0};
+}
+
 bool text_blank(struct text t)
 {
 	return text_trim(t).len == 0;
@@ -135,6 +155,14 @@ size_t utf8_next(struct text t, uint32_t *ret_char)
 		return 0;
 	*ret_char = c;
 	return n;
+}
+
+size_t utf8_step(struct text t)
+{
+	uint32_t ignored;
+	size_t n = utf8_next(t, &ignored);
+
+	return n > 0 ? n : 1;
 }
 
 bool utf8_valid(struct text t)

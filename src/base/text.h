@@ -44,6 +44,10 @@ int text_compare(struct text a, struct text b);
 struct text text_after(struct text t, size_t n);
 /* Without SPACE, TAB, LF, CR at both ends, and nothing else. */
 struct text text_trim(struct text t);
+/* Without SPACE and TAB at both ends: where CR and LF are characters like others. */
+struct text text_trim_line(struct text t);
+/* The value behind "KEY:" at the start of a line (/proc/PID/status), trimmed; p = NULL: none. */
+struct text text_value(struct text lines, const char *key);
 /* Nothing but SPACE, TAB, LF, CR (or empty). */
 bool text_blank(struct text t);
 /* Holds a byte 0x00-0x1F or 0x7F. */
@@ -99,6 +103,8 @@ bool text_all_word(struct text t, const char *extra);
  * is not UTF-8 (stray or missing continuation, overlong, surrogate, above U+10FFFF) or empty t.
  */
 size_t utf8_next(struct text t, uint32_t *ret_char);
+/* Length of the next character of t, not empty; what is no UTF-8 counts byte by byte. */
+size_t utf8_step(struct text t);
 bool utf8_valid(struct text t);
 /* The largest n <= max such that the first n bytes of t end at a character border. */
 size_t utf8_cut(struct text t, size_t max);

@@ -7,15 +7,6 @@
 #include "base/mem.h"
 #include "image/netstring.h"
 
-static struct text trim(struct text t)
-{
-	while (t.len > 0 && (t.p[0] == ' ' || t.p[0] == '\t'))
-		t = text_after(t, 1);
-	while (t.len > 0 && (t.p[t.len - 1] == ' ' || t.p[t.len - 1] == '\t'))
-		t.len--;
-	return t;
-}
-
 static bool has_control(struct text t)
 {
 	for (size_t i = 0; i < t.len; i++)
@@ -44,7 +35,7 @@ int setup_check(const struct text *commands, size_t n, struct error *err)
 		return error_set(err, ERROR_INVALID_SETUP,
 			"%zu setup commands, from 1 to %d can be", n, SETUP_COMMANDS_MAX);
 	for (size_t i = 0; i < n; i++) {
-		struct text command = trim(commands[i]);
+		struct text command = text_trim_line(commands[i]);
 		const char *fault = fault_of(command);
 		if (fault)
 			return error_set(err, ERROR_INVALID_SETUP, "the setup command %s %s",
@@ -71,7 +62,7 @@ void setup_key(const struct setup_facts *f, char out[SHA256_HEX_SIZE])
 	netstring_add_number(&bytes, f->memory_mb);
 	netstring_add_number(&bytes, f->n_commands);
 	for (size_t i = 0; i < f->n_commands; i++)
-		netstring_add(&bytes, trim(f->commands[i]));
+		netstring_add(&bytes, text_trim_line(f->commands[i]));
 	assert(!str_full(&bytes));
 	sha256_hex((struct text){str_text(&bytes), bytes.len}, out);
 }
@@ -116,7 +107,7 @@ int setup_dockerfile(
 	str_addf(out, "LABEL \"%s\"=\"%s\"\n", SETUP_LABEL_BASE, f->base);
 	str_addf(out, "LABEL \"%s\"=\"%s\"\n", SETUP_LABEL_KEY, key);
 	for (size_t i = 0; i < f->n_commands; i++)
-		add_command(out, trim(f->commands[i]));
+		add_command(out, text_trim_line(f->commands[i]));
 	return str_full(out) ? error_set(err, ERROR_INTERNAL, "the Dockerfile does not fit") : 0;
 }
 

@@ -35,17 +35,12 @@ void audit_attach_open(const struct audit_attach *a)
 	append(a, "attach.open", payload);
 }
 
-static json_t *number_or_null(int64_t n)
-{
-	return n < 0 ? json_null() : json_integer(n);
-}
-
 void audit_attach_close(const struct audit_attach *a)
 {
 	auto_json *payload = make_payload(a);
 
-	json_object_set_new(payload, "exit_code", number_or_null(a->exit_code));
-	json_object_set_new(payload, "left", number_or_null(a->left));
+	json_object_set_new(payload, "exit_code", json_from_count(a->exit_code));
+	json_object_set_new(payload, "left", json_from_count(a->left));
 	json_object_set_new(payload, "reason", json_from_string(a->reason));
 	append(a, "attach.close", payload);
 }

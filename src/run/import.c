@@ -95,11 +95,6 @@ static int journal_end(struct store *s, const struct final_record *f, struct err
 	return add_event(s, f, kinds[f->outcome], said ? said : end.note, err);
 }
 
-static json_t *number_or_null(int64_t n)
-{
-	return n >= 0 ? json_integer(n) : json_null();
-}
-
 static int audit_finish(struct store *s, const struct final_record *f, const struct task_end *end,
 	struct error *err)
 {
@@ -107,7 +102,7 @@ static int audit_finish(struct store *s, const struct final_record *f, const str
 		(json_int_t)f->row.task, "project", json_from_string(f->project), "run",
 		json_from_bytes(f->row.handle), "status", store_task_state_text(end->state),
 		"outcome", json_from_bytes(f->row.outcome), "exit_code",
-		number_or_null(f->row.exit_code));
+		json_from_count(f->row.exit_code));
 	struct store_audit_event event = {
 		.action = "task.finish",
 		.entity = "task",
@@ -117,8 +112,9 @@ static int audit_finish(struct store *s, const struct final_record *f, const str
 
 	if (f->outcome == OUTCOME_DISK_LIMIT) {
 		json_object_set_new(payload, "stop", json_from_bytes(f->row.outcome));
-		json_object_set_new(payload, "disk_used_mb", number_or_null(f->row.disk_used_mb));
-		json_object_set_new(payload, "disk_limit_mb", number_or_null(f->row.disk_limit_mb));
+		json_object_set_new(payload, "disk_used_mb", json_from_count(f->row.disk_used_mb));
+		json_object_set_new(
+			payload, "disk_limit_mb", json_from_count(f->row.disk_limit_mb));
 	}
 	return store_audit_add(s, &event, err);
 }

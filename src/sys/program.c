@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "sys/env.h"
 #include "sys/file.h"
 
 /* Where a program may lie, seen from the folder of the running one: cloop, or one of libexec. */
@@ -26,4 +27,14 @@ char *program_path(const char *name)
 			return TAKE_PTR(built);
 	}
 	return mem_printf("%s/%s", CLOOP_LIBEXEC, name);
+}
+
+void program_environment(struct strv *env)
+{
+	static const char *const names[] = {
+		"PATH", "HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "ASAN_OPTIONS"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (env_get(names[i]))
+			strv_addf(env, "%s=%s", names[i], env_get(names[i]));
 }

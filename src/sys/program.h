@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/cleanup.h"
+#include "base/strv.h"
 
 /*
  * Absolute path of program `name` ("cloop", "cloop-shim", "cloop-guest"): beside this program, in
@@ -10,3 +11,8 @@
  * the build was configured with. The first that exists; caller frees.
  */
 must_check char *program_path(const char *name);
+/*
+ * Appends what one of them gets of our environment: what finds its home, its sockets and other
+ * programs. Nothing else of it, and no secret.
+ */
+void program_environment(struct strv *env);

@@ -26,15 +26,6 @@ bool local_repo_possible(struct text root, const struct local_repo_candidate *c)
 	return !c->link.p || (path_at_or_below(c->link, root) && !text_equal(c->link, root));
 }
 
-/* Length of the next character; what is no UTF-8 counts byte by byte. */
-static size_t next_length(struct text t)
-{
-	uint32_t ignored;
-	size_t n = utf8_next(t, &ignored);
-
-	return n > 0 ? n : 1;
-}
-
 /*
  * `*` takes as little as it can, and one character more whenever what follows does not fit: only
  * the last `*` can matter, so nothing is tried twice.
@@ -44,7 +35,7 @@ static bool matches(struct text pattern, struct text name)
 	struct text after_star = {NULL, 0}, star_name = {NULL, 0};
 
 	while (name.len > 0) {
-		size_t n = next_length(name);
+		size_t n = utf8_step(name);
 		if (pattern.len > 0 && pattern.p[0] == '*') {
 			pattern = after_star = text_after(pattern, 1);
 			star_name = name;
@@ -55,7 +46,7 @@ static bool matches(struct text pattern, struct text name)
 			pattern = text_after(pattern, 1);
 			name = text_after(name, 1);
 		} else if (after_star.p && star_name.p[0] != '/') {
-			star_name = name = text_after(star_name, next_length(star_name));
+			star_name = name = text_after(star_name, utf8_step(star_name));
 			pattern = after_star;
 		} else {
 			return false;

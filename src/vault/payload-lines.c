@@ -2,16 +2,6 @@
 
 #include "vault/payload.h"
 
-/* Blanks and tabs only: a CR is an ordinary character. */
-static struct text trim(struct text t)
-{
-	while (t.len > 0 && (t.p[0] == ' ' || t.p[0] == '\t'))
-		t = text_after(t, 1);
-	while (t.len > 0 && (t.p[t.len - 1] == ' ' || t.p[t.len - 1] == '\t'))
-		t.len--;
-	return t;
-}
-
 static bool too_many(struct text payload)
 {
 	unsigned lines = payload.len > 0 && payload.p[payload.len - 1] != '\n';
@@ -31,7 +21,7 @@ int payload_lines_read(struct text payload,
 	if (too_many(payload))
 		return payload_invalid(err, PAYLOAD_LINES_MAX + 1, "too_many_lines");
 	for (unsigned number = 1; text_split(&payload, '\n', &line); number++) {
-		line = trim(line);
+		line = text_trim_line(line);
 		if (line.len == 0 || line.p[0] == '#')
 			continue;
 		any = true;

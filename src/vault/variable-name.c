@@ -10,15 +10,6 @@ static char spelled(char c)
 	return ascii_alnum(c) ? c : '_';
 }
 
-/* Length of the next character; what is no UTF-8 counts byte by byte. */
-static size_t next_length(struct text t)
-{
-	uint32_t ignored;
-	size_t n = utf8_next(t, &ignored);
-
-	return n > 0 ? n : 1;
-}
-
 char *variable_name_of(const char *prefix, struct text name)
 {
 	AUTO(str) out = STR_INIT(strlen(prefix) + name.len);
@@ -26,7 +17,7 @@ char *variable_name_of(const char *prefix, struct text name)
 	str_add_text(&out, prefix);
 	while (name.len > 0) {
 		str_add_char(&out, spelled(name.p[0]));
-		name = text_after(name, next_length(name));
+		name = text_after(name, utf8_step(name));
 	}
 	return str_take(&out);
 }

@@ -4,18 +4,6 @@
 
 #include "base/num.h"
 
-/* The value behind "KEY:"; p = NULL: there is none. */
-static struct text value_of(struct text status, const char *key)
-{
-	struct text line;
-	size_t n = strlen(key);
-
-	while (text_split(&status, '\n', &line))
-		if (text_starts(line, key) && line.len > n && line.p[n] == ':')
-			return text_trim(text_after(line, n + 1));
-	return (struct text){NULL, 0};
-}
-
 /* The first of the four numbers: what the process is, before anything it may change to. */
 static bool first_number(struct text list, uint64_t *ret)
 {
@@ -45,11 +33,11 @@ static bool add_groups(struct text list, struct device_access_who *who)
 bool device_access_read(struct text status, struct device_access_who *ret)
 {
 	struct device_access_who who = {.n_groups = 1};
-	struct text groups = value_of(status, "Groups");
+	struct text groups = text_value(status, "Groups");
 	uint64_t uid, gid;
 
-	if (!groups.p || !first_number(value_of(status, "Uid"), &uid) ||
-		!first_number(value_of(status, "Gid"), &gid))
+	if (!groups.p || !first_number(text_value(status, "Uid"), &uid) ||
+		!first_number(text_value(status, "Gid"), &gid))
 		return false;
 	who.uid = (uid_t)uid;
 	who.groups[0] = (gid_t)gid;

@@ -272,14 +272,28 @@ static void test_hex(void **state)
 	assert_true(text_is_hex(TEXT("09af"), 4) && !text_is_hex(TEXT("09af"), 3));
 }
 
+static void test_lines(void **state)
+{
+	struct text lines = TEXT("Cap:\t0\nUidx: 1\nUid:\t7 8 \nUid: 9\n");
+
+	(void)state;
+	assert_true(text_is(text_trim_line(TEXT(" \t a\r \t")), "a\r"));
+	assert_true(text_is(text_trim_line(TEXT(" \t")), ""));
+	assert_true(text_is(text_value(lines, "Uid"), "7 8"));
+	assert_true(text_is(text_value(lines, "Cap"), "0"));
+	assert_null(text_value(lines, "Ui").p);
+	assert_int_equal(utf8_step(TEXT("\xc3\xa4x")), 2);
+	assert_int_equal(utf8_step(TEXT("\xc3x")), 1);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_compare),
-		cmocka_unit_test(test_trim), cmocka_unit_test(test_split),
-		cmocka_unit_test(test_classes), cmocka_unit_test(test_utf8),
-		cmocka_unit_test(test_utf8_all), cmocka_unit_test(test_utf8_cut),
-		cmocka_unit_test(test_quote), cmocka_unit_test(test_quoted_ring),
-		cmocka_unit_test(test_escape), cmocka_unit_test(test_distance),
-		cmocka_unit_test(test_hex)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_compare), cmocka_unit_test(test_trim),
+		cmocka_unit_test(test_split), cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_utf8), cmocka_unit_test(test_utf8_all),
+		cmocka_unit_test(test_utf8_cut), cmocka_unit_test(test_quote),
+		cmocka_unit_test(test_quoted_ring), cmocka_unit_test(test_escape),
+		cmocka_unit_test(test_distance), cmocka_unit_test(test_hex)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -245,7 +245,6 @@ static inline bool reader_chain(const char *script, const char *chain, const str
 			return answer;
 	}
 	abort(); /* a chain without an end */
-	return false;
 }
 
 /* ---- A reading of the NetworkPolicy: the union of its entries ---- */

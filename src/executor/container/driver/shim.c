@@ -4,18 +4,6 @@
 #include "sys/env.h"
 #include "sys/program.h"
 
-static void make_environment(const char *fault, struct strv *env)
-{
-	static const char *const names[] = {
-		"PATH", "HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "ASAN_OPTIONS"};
-
-	if (fault && env_get(fault))
-		strv_addf(env, "CLOOP_FAULT=%s", env_get(fault));
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (env_get(names[i]))
-			strv_addf(env, "%s=%s", names[i], env_get(names[i]));
-}
-
 struct shim_call {
 	const struct home *home;
 	const char *verb;
@@ -40,7 +28,9 @@ static int run_shim(const struct shim_call *c, struct child *ret, struct error *
 	strv_add(&argv, c->home->path);
 	strv_add(&argv, c->verb);
 	strv_add(&argv, c->handle);
-	make_environment(c->fault, &env);
+	if (c->fault && env_get(c->fault))
+		strv_addf(&env, "CLOOP_FAULT=%s", env_get(c->fault));
+	program_environment(&env);
 	s.argv = argv.v;
 	s.env = env.v;
 	return spawn_start(&s, ret, err);

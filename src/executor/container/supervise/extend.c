@@ -8,7 +8,6 @@
 #include "executor/container/supervise/revoke.h"
 #include "executor/container/supervise/supervisor.h"
 #include "sys/clock.h"
-#include "sys/env.h"
 #include "sys/fault.h"
 #include "sys/log.h"
 #include "sys/program.h"
@@ -215,16 +214,6 @@ static void on_answer(void *data, const struct engine_answer *answer)
 	arm_end(s);
 }
 
-static void make_environment(struct strv *env)
-{
-	static const char *const names[] = {
-		"PATH", "HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "ASAN_OPTIONS"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (env_get(names[i]))
-			strv_addf(env, "%s=%s", names[i], env_get(names[i]));
-}
-
 static struct engine_call *start_child(struct supervisor *s, struct error *err)
 {
 	auto_free char *path = program_path("cloop");
@@ -235,7 +224,7 @@ static struct engine_call *start_child(struct supervisor *s, struct error *err)
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		strv_add(&argv, words[i]);
-	make_environment(&env);
+	program_environment(&env);
 	struct engine_call_spec spec = {.path = path,
 		.argv = argv.v,
 		.env = env.v,

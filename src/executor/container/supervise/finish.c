@@ -31,11 +31,6 @@ void finish_read_usage(struct supervisor *s)
 		s->memory_peak = peak;
 }
 
-static json_t *number_or_null(int64_t n)
-{
-	return n < 0 ? json_null() : json_integer(n);
-}
-
 static void record_usage(struct supervisor *s)
 {
 	json_t *usage = json_object_get(s->record, "usage");
@@ -43,8 +38,8 @@ static void record_usage(struct supervisor *s)
 
 	if (s->confirmed && since >= 0)
 		json_object_set_new(usage, "wall_ms", json_integer(clock_boottime_ms() - since));
-	json_object_set_new(usage, "cpu_ms", number_or_null(s->cpu_ms));
-	json_object_set_new(usage, "memory_peak_bytes", number_or_null(s->memory_peak));
+	json_object_set_new(usage, "cpu_ms", json_from_count(s->cpu_ms));
+	json_object_set_new(usage, "memory_peak_bytes", json_from_count(s->memory_peak));
 }
 
 /* §7.2: what a sandbox put where the project's own tools look for instructions. */

@@ -25,18 +25,6 @@ static int read_proc(pid_t pid, const char *name, size_t max, struct str *ret, s
 	return 0;
 }
 
-/* The value behind "KEY:" of /proc/PID/status, trimmed; p = NULL if there is none. */
-static struct text status_value(struct text status, const char *key)
-{
-	struct text line;
-	size_t n = strlen(key);
-
-	while (text_split(&status, '\n', &line))
-		if (text_starts(line, key) && line.len > n && line.p[n] == ':')
-			return text_trim(text_after(line, n + 1));
-	return (struct text){NULL, 0};
-}
-
 static bool same_file(const char *path, int fd)
 {
 	struct stat a, b;
@@ -72,7 +60,7 @@ bool verify_adopted(pid_t pid, const char *container_id)
 	if (!container_id[0] || read_proc(pid, "status", PROC_FILE_MAX - 1, &status, &err) < 0 ||
 		read_proc(pid, "mountinfo", PROC_FILE_MAX - 1, &mounts, &err) < 0)
 		return false;
-	return ends_in_pid_1(status_value(text_of(str_text(&status)), "NSpid")) &&
+	return ends_in_pid_1(text_value(text_of(str_text(&status)), "NSpid")) &&
 	       some_root_holds((struct text){str_text(&mounts), mounts.len}, container_id);
 }
 
@@ -338,17 +326,17 @@ int verify_confinement(const struct verify *v, struct error *err)
 		return -1;
 	struct text status = {str_text(&bytes), bytes.len};
 	for (size_t i = 0; i < ARRAY_SIZE(caps); i++)
-		if (!all_zero(status_value(status, caps[i])))
+		if (!all_zero(text_value(status, caps[i])))
 			return error_set(err, ERROR_CONFINEMENT_MISMATCH,
 				"the sandbox has capabilities (%s)", caps[i]);
-	if (!text_is(status_value(status, "NoNewPrivs"), "1"))
+	if (!text_is(text_value(status, "NoNewPrivs"), "1"))
 		return error_set(
 			err, ERROR_CONFINEMENT_MISMATCH, "the sandbox may gain privileges");
-	if (!text_is(status_value(status, "Seccomp"), "2"))
+	if (!text_is(text_value(status, "Seccomp"), "2"))
 		return error_set(
 			err, ERROR_CONFINEMENT_MISMATCH, "the sandbox has no system call filter");
-	if (!four_times(status_value(status, "Uid"), v->uid) ||
-		!four_times(status_value(status, "Gid"), v->gid))
+	if (!four_times(text_value(status, "Uid"), v->uid) ||
+		!four_times(text_value(status, "Gid"), v->gid))
 		return error_set(err, ERROR_CONFINEMENT_MISMATCH,
 			"the sandbox does not run as user %u:%u", v->uid, v->gid);
 	return 0;
