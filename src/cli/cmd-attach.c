@@ -10,6 +10,7 @@
 #include "cli/signals.h"
 #include "executor/container/driver/attach.h"
 #include "executor/rundir/record.h"
+#include "executor/rundir/stage-wipe.h"
 #include "run/audit-attach.h"
 #include "run/follow.h"
 
@@ -47,6 +48,7 @@ static int find_run(struct cli *c, struct attach *a, struct error *err)
 	if (cli_home_open(c, &a->home, err) < 0)
 		return -1;
 	cli_revoke_due(c, &a->home);
+	stage_sweep(&a->home);
 	if (rundir_find(&a->home, cli_arg(c, 0), &a->run, err) < 0 ||
 		follow_adopt(&a->home, &a->run, NULL, err) < 0)
 		return -1;

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "executor/rundir/record.h"
+#include "executor/rundir/stage-wipe.h"
 #include "executor/runlog/log-json.h"
 #include "run/follow.h"
 #include "run/import.h"
@@ -30,6 +31,7 @@ static int open_named(struct cli *c, struct named *ret, struct error *err)
 	if (cli_home_open(c, &ret->home, err) < 0)
 		return -1;
 	cli_revoke_due(c, &ret->home);
+	stage_sweep(&ret->home);
 	return rundir_find(&ret->home, cli_arg(c, 0), &ret->run, err);
 }
 

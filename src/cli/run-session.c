@@ -12,6 +12,7 @@
 #include "cli/unblocked.h"
 #include "executor/container/request.h"
 #include "executor/rundir/record.h"
+#include "executor/rundir/stage-wipe.h"
 #include "run/audit.h"
 #include "run/dispatch.h"
 #include "run/follow.h"
@@ -228,8 +229,10 @@ static int foreground(struct session *s, int supervisor, struct error *err)
 	};
 
 	/* The second look takes what a supervisor left that died after the end. */
-	if (follow_run(&s->follow, err) < 0 ||
-		follow_adopt(&s->context.home, &s->run, NULL, err) < 0)
+	if (follow_run(&s->follow, err) < 0)
+		return -1;
+	stage_sweep(&s->context.home);
+	if (follow_adopt(&s->context.home, &s->run, NULL, err) < 0)
 		return -1;
 	import_run(&s->context.home, &s->run);
 	auto_json *record = rundir_read(&s->run, RECORD_FILE, err);

@@ -29,7 +29,7 @@ static int remove_stillborn(const struct home *home, const struct rundir *run, s
 		run->handle);
 }
 
-static int adopt(const struct home *home, const struct rundir *run, int *ret_fd, struct error *err)
+int follow_adopt(const struct home *home, const struct rundir *run, int *ret_fd, struct error *err)
 {
 	struct child child = CHILD_INIT;
 
@@ -53,12 +53,6 @@ static int adopt(const struct home *home, const struct rundir *run, int *ret_fd,
 	return 1;
 }
 
-int follow_adopt(const struct home *home, const struct rundir *run, int *ret_fd, struct error *err)
-{
-	stage_sweep(home);
-	return adopt(home, run, ret_fd, err);
-}
-
 void follow_adopt_all(const struct home *home)
 {
 	auto_error struct error err = ERROR_INIT;
@@ -71,7 +65,7 @@ void follow_adopt_all(const struct home *home)
 		auto_error struct error one = ERROR_INIT;
 		AUTO(rundir) run = RUNDIR_INIT;
 		if (rundir_open(home, *handle, &run, &one) == 0 &&
-			adopt(home, &run, NULL, &one) < 0 &&
+			follow_adopt(home, &run, NULL, &one) < 0 &&
 			!error_is(&one, ERROR_HANDLE_NOT_FOUND))
 			log_warning("run %s: %s", *handle, one.message);
 	}

@@ -36,5 +36,8 @@ must_check int follow_run(struct follow *f, struct error *err);
  */
 must_check int follow_adopt(
 	const struct home *home, const struct rundir *run, int *ret_fd, struct error *err);
-/* The same for every run of the home; failures are logged. Waits for none of them. */
+/*
+ * The same for every run of the home, and stage_sweep(), which a command that looks at one run
+ * calls by itself, once; failures are logged. Waits for none of them.
+ */
 void follow_adopt_all(const struct home *home);

@@ -344,6 +344,7 @@ static int record_run(struct sending *s, const json_t *run, bool changed, struct
 
 static void adopt(struct sending *s, json_t *const *batch, size_t n)
 {
+	stage_sweep(s->g->home);
 	for (size_t i = 0; i < n; i++) {
 		auto_error struct error ignored = ERROR_INIT;
 		AUTO(rundir) dir = RUNDIR_INIT;
