@@ -24,22 +24,18 @@ static const char *const states[] = {
 };
 ENUM_TEXT(revocation_state, states, REVOCATION_STATE_COUNT)
 
-/* What can be taken back from a running sandbox. */
-static bool can_be_wiped(const struct revocation_binding *b)
+bool revocation_kind_wiped(struct text kind)
 {
 	static const char *const kinds[] = {"file", "registry", "kubeconfig", "egress"};
 
-	for (size_t i = 0; !b->has_env && i < ARRAY_SIZE(kinds); i++)
-		if (text_is(b->kind, kinds[i]))
-			return true;
-	return false;
+	return enum_from_text(kinds, ARRAY_SIZE(kinds), kind) >= 0;
 }
 
 enum revocation_action revocation_action(
 	const struct revocation_binding *b, size_t n, enum revocation_action requested)
 {
 	for (size_t i = 0; i < n; i++)
-		if (!can_be_wiped(&b[i]))
+		if (b[i].has_env || !revocation_kind_wiped(b[i].kind))
 			return REVOCATION_KILL;
 	return requested;
 }

@@ -15,6 +15,8 @@ struct revocation_binding {
 	struct text kind; /* of a secret, or `egress` */
 	bool has_env;     /* a variable of the run holds a value of the secret */
 };
+/* Material of this kind can be taken from a running sandbox, if no variable holds it. */
+bool revocation_kind_wiped(struct text kind);
 /* The action that is sent to the run: kill where material cannot be taken from a running one. */
 enum revocation_action revocation_action(
 	const struct revocation_binding *b, size_t n, enum revocation_action requested);

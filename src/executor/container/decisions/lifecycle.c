@@ -1,6 +1,7 @@
 #include "executor/container/decisions/lifecycle.h"
 
 #include "base/enum-text.h"
+#include "vault/revocation.h"
 
 static const char *const adopt_names[] = {
 	[ADOPT_LEAVE] = "leave",
@@ -64,14 +65,6 @@ void revoke_plan_done(struct revoke_plan *p)
 	strv_done(&p->files);
 }
 
-/* Bindings that can be taken back while the workload runs on. */
-static bool kind_revocable(struct text kind)
-{
-	static const char *const kinds[] = {"file", "registry", "kubeconfig", "egress"};
-
-	return text_among(kind, kinds, ARRAY_SIZE(kinds));
-}
-
 static bool selected(const struct revoke_binding *b, const struct revoke_request *request)
 {
 	return text_equal(b->lease, request->lease) &&
@@ -87,7 +80,8 @@ static bool plan_binding(const struct revoke_binding *b, bool stage_known, struc
 	for (size_t i = 0; wipeable && i < b->n_files; i++)
 		strv_addf(&plan->files, "%.*s/%.*s", (int)b->dir.len, b->dir.p,
 			(int)b->files[i].len, b->files[i].p);
-	return b->n_env_keys > 0 || !kind_revocable(b->kind) || (b->n_files > 0 && !wipeable);
+	return b->n_env_keys > 0 || !revocation_kind_wiped(b->kind) ||
+	       (b->n_files > 0 && !wipeable);
 }
 
 int revoke_decide(const struct revoke_binding *bindings, size_t n,
