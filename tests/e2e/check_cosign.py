@@ -9,7 +9,7 @@ import urllib.request
 
 import pytest
 
-from engines import PATH, rootfs
+from engines import PATH, once, rootfs
 from local_registry import LocalRegistry
 
 BUILT = pathlib.Path(os.environ["COSIGN_DIR"])  # v2.4.1/cosign, v3.1.3/cosign, forge
@@ -22,8 +22,7 @@ SUBJECT = "https://github.com/acme/images/.github/workflows/release.yml@refs/tag
 SUBJECT_RE = "^https://github\\.com/acme/images/\\.github/workflows/release\\.yml@refs/tags/v.+$"
 SECONDS = 120
 
-pytestmark = pytest.mark.parametrize("engine", ["P" if os.geteuid() == 0 else "R"], indirect=True,
-                                     scope="session")
+pytestmark = once
 
 
 def sha256(data):

@@ -8,7 +8,7 @@ import tempfile
 import pytest
 
 import leaks
-from engines import ENGINES
+from engines import ENGINES, params
 from stage import Stage
 
 
@@ -51,11 +51,7 @@ def session_dir():
     shutil.rmtree(path, ignore_errors=True)
 
 
-def engine_params(keys):
-    return [pytest.param(k, marks=pytest.mark.root) if k != "R" else k for k in keys]
-
-
-@pytest.fixture(scope="session", params=engine_params("PRD"))
+@pytest.fixture(scope="session", params=params("PRD"))
 def engine(request, session_dir):
     e = ENGINES[request.param](session_dir / request.param)
     try:

@@ -323,3 +323,16 @@ def children(parent):
 
 
 ENGINES = {"P": Rootful, "R": Rootless, "D": Docker}
+
+
+def params(keys):
+    return [pytest.param(k, marks=pytest.mark.root) if k != "R" else k for k in keys]
+
+
+def on(keys):
+    """The test runs on these engines only: on("PD")."""
+    return pytest.mark.parametrize("engine", params(keys), indirect=True, scope="session")
+
+
+# For tests that have nothing to do with the engine.
+once = on("P" if os.geteuid() == 0 else "R")

@@ -12,10 +12,10 @@ import time
 import pytest
 
 import crashing
+from engines import on
 
 # Interfaces are moved by root only.
-rooted = pytest.mark.parametrize("engine", [pytest.param("P", marks=pytest.mark.root),
-                                            pytest.param("D", marks=pytest.mark.root)], indirect=True)
+rooted = on("PD")
 NET = pathlib.Path("/sys/class/net")
 numbers = itertools.count()
 

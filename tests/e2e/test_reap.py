@@ -4,13 +4,14 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import tempfile
 import time
 
 import pytest
 
 import crashing
-from engines import IMAGE
+from engines import IMAGE, once
 from stage import parallel
 
 OLD = time.time() - 3600
@@ -88,6 +89,31 @@ def test_known_runs(stage):
     stage.cloop("stop", "--signal", "kill", alive)
 
 
+def reap_beside(stage, how):
+    """The supervisor of an ended run is broken before it removes the container."""
+    handle = stage.detach("true", env={"CLOOP_FAULT": f"finish:remove={how}"})
+    crashing.wait_final(stage, handle)
+    assert len(there(stage)) == 1
+    names = reap(stage)
+    assert not there(stage)
+    for shim in crashing.shims(handle):
+        crashing.kill(shim, signal.SIGCONT)
+    crashing.wait_unsupervised(stage, handle)
+    assert crashing.record_of(stage, handle)["warnings"] == []
+    return names
+
+
+def test_supervisor_removes_its_container_itself(stage):
+    assert reap_beside(stage, "sleep:1500") == []
+
+
+@once
+def test_supervisor_that_hangs_is_not_waited_for_long(stage):
+    began = time.monotonic()
+    assert len(reap_beside(stage, "stop")) == 1
+    assert 5 <= time.monotonic() - began < 30
+
+
 def test_two_homes(stage):
     """Strangers on one engine: both run and reap, neither touches the other."""
     other = {"CLOOP_HOME": str(stage.dir / "second")}
@@ -119,9 +145,8 @@ def test_start_without_record(stage):
     assert stage.cloop("wait", run.name, timeout=20).rc != 0
 
 
+@once
 def test_256_finished_runs_are_kept(stage):
-    if stage.engine.key != "P":
-        pytest.skip("the same for every engine")
     first = stage.sh("true").record["handle"]
     crashing.wait_unsupervised(stage, first)
     origin = stage.home / "runs" / first

@@ -10,13 +10,10 @@ import time
 
 import pytest
 
-from engines import IMAGE, PATH, rootfs
+from engines import IMAGE, PATH, once, rootfs
 from fake_cosign import FAIL, FakeCosign
 from local_registry import LocalRegistry
 
-# What no engine has a part in is shown once.
-once = pytest.mark.parametrize("engine", ["P" if os.geteuid() == 0 else "R"], indirect=True,
-                               scope="session")
 STUBBORN = """
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"

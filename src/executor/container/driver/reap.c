@@ -19,6 +19,8 @@ enum {
 	REMOVE_SOON_MS = 5000, /* while somebody waits; a removal cut short leaves half of it */
 	REMOVE_AGAIN_MS = 1000,
 	REMOVE_ATTEMPTS = 2,
+	SUPERVISORS_MS = 5000, /* all of them together */
+	SUPERVISOR_EVERY_MS = 20,
 	STDOUT_MAX = 16 << 20,
 	BATCH = 50,
 	CONTAINERS_MAX = 10000
@@ -34,6 +36,7 @@ struct reaping {
 	struct strv *names; /* removed */
 	const char *only;   /* this run's; NULL = all */
 	int64_t until;      /* boottime, for questions; 0 = as long as it takes */
+	int64_t patience;   /* ms left of SUPERVISORS_MS */
 };
 
 static int64_t within(const struct reaping *r, int64_t ms)
@@ -113,19 +116,56 @@ static void adopt(const struct reaping *r, const char *handle)
 		close(child.pidfd);
 }
 
+/* A run that has ended is tidied up by its supervisor: that comes first, unless it hangs. */
+static void await_supervisor(struct reaping *r, const char *handle)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO(rundir) run = RUNDIR_INIT;
+	int64_t until = clock_boottime_ms() + within(r, r->patience);
+
+	if (rundir_open(&r->home, handle, &run, &err) < 0)
+		return;
+	while (rundir_supervised(&run, &err) == 1 && clock_boottime_ms() < until)
+		clock_sleep_ms(SUPERVISOR_EVERY_MS);
+	int64_t left = until - clock_boottime_ms();
+	r->patience = left > 0 ? left : 0;
+}
+
+/* 1 it is, 0 it went meanwhile, -1 + err. */
+static int still_there(const struct reaping *r, const char *id, struct error *err)
+{
+	AUTO(captured) answer = {.status = 0};
+	const char *args[] = {"inspect", "--type=container", "--format={{.Id}}", id, NULL};
+
+	struct client_call c = client_of(r, args, within(r, LIST_TIMEOUT_MS));
+	int got = client_run(&c, &answer, err);
+	if (got <= 0)
+		return got < 0 ? -1 : 1;
+	if (inspect_says_unknown((struct text){str_text(&answer.err), answer.err.len}))
+		return 0;
+	return client_explain(&c, &answer, "", err);
+}
+
+/*
+ * 1 removed, 0 somebody else did, -1 + err. Whether it is there is asked before: `rm --force` may
+ * end well without.
+ */
 static int remove_container(const struct reaping *r, const struct inspection *c, struct error *err)
 {
 	const char *podman[] = {"rm", "--force", "--time=0", "--volumes", c->id, NULL};
 	const char *docker[] = {"rm", "--force", "--volumes", c->id, NULL};
 
 	const char *const *args = r->driver->runtime.engine == ENGINE_PODMAN ? podman : docker;
+	int there = still_there(r, c->id, err);
+	if (there <= 0)
+		return there;
 	for (unsigned attempt = 1;; attempt++) {
 		AUTO(captured) answer = {.status = 0};
 		struct client_call rm =
 			client_of(r, args, r->until ? REMOVE_SOON_MS : REMOVE_TIMEOUT_MS);
 		int got = client_run(&rm, &answer, err);
 		if (got <= 0)
-			return got;
+			return got < 0 ? -1 : 1;
 		if (inspect_says_unknown((struct text){str_text(&answer.err), answer.err.len}))
 			return 0;
 		/* After the death of conmon the first `rm` of podman 4.3.1 fails. */
@@ -135,7 +175,7 @@ static int remove_container(const struct reaping *r, const struct inspection *c,
 	}
 }
 
-static int judge(const struct reaping *r, const json_t *object, struct error *err)
+static int judge(struct reaping *r, const json_t *object, struct error *err)
 {
 	AUTO(inspection) c = INSPECTION_INIT;
 
@@ -164,8 +204,11 @@ static int judge(const struct reaping *r, const json_t *object, struct error *er
 		adopt(r, c.handle);
 		return 0;
 	}
-	if (remove_container(r, &c, err) < 0)
-		return -1;
+	if (in.run_known && in.shim_alive)
+		await_supervisor(r, c.handle);
+	int removed = remove_container(r, &c, err);
+	if (removed <= 0)
+		return removed;
 	const char *name = json_get_string(object, "Name");
 	while (name && name[0] == '/')
 		name++;
@@ -200,8 +243,7 @@ static json_t *inspect_batch(
 }
 
 /* One failure does not stop the others; the first one is told. */
-static int reap_batch(
-	const struct reaping *r, const struct strv *ids, size_t from, struct error *err)
+static int reap_batch(struct reaping *r, const struct strv *ids, size_t from, struct error *err)
 {
 	size_t i;
 	json_t *object;
@@ -248,6 +290,7 @@ static struct reaping reaping_of(const struct executor *e, struct strv *names)
 		.home = HOME_INIT,
 		.env = STRV_INIT(64),
 		.names = names,
+		.patience = SUPERVISORS_MS,
 	};
 }
 
