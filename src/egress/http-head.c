@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <strings.h>
 
-enum { METHOD_MAX = 32, LENGTH_DIGITS_MAX = 18 };
+enum { LENGTH_DIGITS_MAX = 18 };
 
 /* ---- Lines and fields ---- */
 
@@ -68,8 +68,7 @@ static bool read_fields(struct text *rest, struct http_head *h)
 	}
 }
 
-/* Occurrences of a field; *ret is the last. */
-static size_t find(const struct http_head *h, const char *name, struct text *ret)
+size_t http_head_find(const struct http_head *h, const char *name, struct text *ret)
 {
 	size_t n = 0;
 
@@ -82,8 +81,7 @@ static size_t find(const struct http_head *h, const char *name, struct text *ret
 	return n;
 }
 
-/* The word is in one of the lists that a field of this name holds. */
-static bool listed(const struct http_head *h, const char *name, struct text word)
+bool http_head_lists(const struct http_head *h, const char *name, struct text word)
 {
 	for (size_t i = 0; i < h->n_fields; i++) {
 		struct text rest = h->fields[i].value, part;
@@ -119,11 +117,11 @@ static bool read_length(struct text t, uint64_t *ret)
 static bool read_body(struct http_head *h)
 {
 	struct text length = {0}, encoding = {0}, other;
-	size_t n_lengths = find(h, "content-length", &length);
-	size_t n_encodings = find(h, "transfer-encoding", &encoding);
+	size_t n_lengths = http_head_find(h, "content-length", &length);
+	size_t n_encodings = http_head_find(h, "transfer-encoding", &encoding);
 
-	if (n_lengths + n_encodings > 1 || find(h, "host", &other) > 1 ||
-		find(h, "proxy-authorization", &other) > 1)
+	if (n_lengths + n_encodings > 1 || http_head_find(h, "host", &other) > 1 ||
+		http_head_find(h, "proxy-authorization", &other) > 1)
 		return false;
 	if (n_lengths > 0) {
 		h->body.kind = HTTP_BODY_LENGTH;
@@ -146,7 +144,7 @@ static bool read_version(struct text t, unsigned *ret)
 
 static bool method_valid(struct text t)
 {
-	if (t.len == 0 || t.len > METHOD_MAX)
+	if (t.len == 0 || t.len >= HTTP_METHOD_SIZE)
 		return false;
 	for (size_t i = 0; i < t.len; i++)
 		if (!ascii_upper(t.p[i]))
@@ -211,8 +209,8 @@ bool http_head_request(struct text raw, struct http_request *ret)
 		h->body.kind = HTTP_BODY_NONE;
 	}
 	h->bytes = raw.len - rest.len;
-	ret->keep_alive = h->minor == 1 && !listed(h, "connection", TEXT("close")) &&
-			  !listed(h, "proxy-connection", TEXT("close"));
+	ret->keep_alive = h->minor == 1 && !http_head_lists(h, "connection", TEXT("close")) &&
+			  !http_head_lists(h, "proxy-connection", TEXT("close"));
 	return true;
 }
 
@@ -264,5 +262,6 @@ bool http_head_forwards(const struct http_head *h, const struct http_field *f)
 	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
 		if (text_is_nocase(f->name, kept[i]))
 			return false;
-	return !listed(h, "connection", f->name) && !listed(h, "proxy-connection", f->name);
+	return !http_head_lists(h, "connection", f->name) &&
+	       !http_head_lists(h, "proxy-connection", f->name);
 }

@@ -11,6 +11,7 @@ enum {
 	HTTP_LINE_MAX = 8192,          /* of the first line, without its CRLF */
 	HTTP_FIELDS_BYTES_MAX = 32768, /* of all fields, with theirs */
 	HTTP_FIELDS_MAX = 100,
+	HTTP_METHOD_SIZE = 33, /* with a NUL */
 	HTTP_HEAD_MAX = HTTP_LINE_MAX + HTTP_FIELDS_BYTES_MAX + 4,
 	HTTP_PATH_SIZE = HTTP_LINE_MAX + 2,
 };
@@ -54,3 +55,7 @@ bool http_head_response(struct text raw, bool to_head, struct http_response *ret
 
 /* The field, one of this head, is passed on as it is: it is neither of one hop nor written anew. */
 bool http_head_forwards(const struct http_head *h, const struct http_field *f);
+/* How many fields of the name there are (in any case); *ret is the last one's value. */
+size_t http_head_find(const struct http_head *h, const char *name, struct text *ret);
+/* The word (in any case) is in one of the lists that a field of this name holds. */
+bool http_head_lists(const struct http_head *h, const char *name, struct text word);

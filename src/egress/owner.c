@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "egress/socket-address.h"
 #include "sys/clock.h"
 #include "sys/env.h"
 
@@ -20,23 +21,6 @@ enum {
 };
 
 /* ---- Listening ---- */
-
-static socklen_t socket_address(
-	const struct address *a, uint16_t port, struct sockaddr_storage *ret)
-{
-	struct sockaddr_in *v4 = (struct sockaddr_in *)ret;
-	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)ret;
-
-	*ret = (struct sockaddr_storage){.ss_family = (sa_family_t)a->family};
-	if (a->family == AF_INET) {
-		v4->sin_port = htons(port);
-		memcpy(&v4->sin_addr, a->bytes, sizeof(v4->sin_addr));
-		return sizeof(*v4);
-	}
-	v6->sin6_port = htons(port);
-	memcpy(&v6->sin6_addr, a->bytes, sizeof(v6->sin6_addr));
-	return sizeof(*v6);
-}
 
 static bool free_bind(int fd, int family)
 {
@@ -52,7 +36,7 @@ int egress_owner_listen(const struct address *address, struct endpoint *ret, str
 {
 	auto_fd int fd = socket(address->family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_storage at;
-	socklen_t len = socket_address(address, ret->port, &at);
+	socklen_t len = socket_address_make(address, ret->port, &at);
 	char text[INET6_ADDRSTRLEN];
 
 	if (fd < 0 || !free_bind(fd, address->family) ||
@@ -62,9 +46,7 @@ int egress_owner_listen(const struct address *address, struct endpoint *ret, str
 		return error_set_errno(err, ERROR_SANDBOX_EGRESS_UNAVAILABLE, errno,
 			"the egress proxy cannot listen on %s", text);
 	}
-	*ret = (struct endpoint){*address,
-		ntohs(address->family == AF_INET ? ((struct sockaddr_in *)&at)->sin_port
-						 : ((struct sockaddr_in6 *)&at)->sin6_port)};
+	socket_address_read(&at, ret);
 	return TAKE_FD(fd);
 }
 
@@ -123,11 +105,11 @@ static json_t *receive(int control, int64_t until_ms, struct error *err)
 /* Takes the request. Answers to earlier ones, which nobody waits for any more, are passed over. */
 static int ask(struct egress_owner *o, json_t *request, int fd, json_t **ret, struct error *err)
 {
-	auto_json *owned = request;
 	int64_t until = clock_boottime_ms() + EGRESS_OWNER_ANSWER_MS, seq = ++o->seq;
 
 	json_object_set_new(request, "seq", json_integer(seq));
 	auto_free char *text = json_write(request);
+	json_decref(request);
 	if (o->control < 0)
 		return failed(err, 0, "the egress proxy is not running");
 	if (send_message(o->control, text_of(text), fd, err) < 0)
@@ -212,8 +194,6 @@ static bool wait_for_end(struct egress_owner *o, int timeout_ms)
 
 void egress_owner_stop(struct egress_owner *o)
 {
-	auto_error struct error err = ERROR_INIT;
-
 	if (o->control >= 0)
 		close(TAKE_FD(o->control));
 	if (o->proxy.pid > 0 && !wait_for_end(o, STOP_MS))

@@ -1,0 +1,89 @@
+/* To the vetted addresses, in their order; nothing is looked up again (network.md §13.4). */
+#include "egress/proxy/conn.h"
+
+#include <errno.h>
+
+#include "egress/socket-address.h"
+#include "sys/clock.h"
+
+enum { ADDRESS_MS = 5000 };
+
+static int dial(struct conn *c, const struct address *a, uint16_t port)
+{
+	struct proxy_hooks *hooks = &c->proxy->hooks;
+	struct sockaddr_storage to;
+
+	if (hooks->dial)
+		return hooks->dial(hooks->data, a, port);
+	socklen_t len = socket_address_make(a, port, &to);
+	auto_fd int fd = socket(a->family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0 || (connect(fd, (struct sockaddr *)&to, len) < 0 && errno != EINPROGRESS))
+		return -1;
+	return TAKE_FD(fd);
+}
+
+static void took_too_long(void *data)
+{
+	struct conn *c = data;
+
+	c->x->dial_timer = NULL;
+	conn_close_upstream(c);
+	conn_run(c);
+}
+
+/* False: there is none left, or no time. */
+static bool next_address(struct conn *c)
+{
+	struct exchange *x = c->x;
+	int64_t now = clock_boottime_ms();
+
+	while (x->next_address < x->n_addresses && now < x->dial_until_ms) {
+		int fd = dial(c, &x->addresses[x->next_address++], x->to.port);
+		if (fd < 0 || !conn_attach_upstream(c, fd))
+			continue;
+		int64_t until = now + ADDRESS_MS;
+		until = until < x->dial_until_ms ? until : x->dial_until_ms;
+		x->dial_timer = loop_at(c->proxy->loop, until, took_too_long, c);
+		return true;
+	}
+	return false;
+}
+
+enum step dial_begin(struct conn *c)
+{
+	c->x->next_address = 0;
+	c->x->dial_until_ms = clock_boottime_ms() + INT64_C(1000) * c->session->s.dial_timeout_s;
+	c->state = CONN_DIAL;
+	return STEP_AGAIN;
+}
+
+/* 1: it is; 0: not yet; -1: it has failed. */
+static int connected(int fd)
+{
+	struct sockaddr_storage peer;
+	socklen_t len = sizeof(peer), size = sizeof(int);
+	int problem = 0;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &problem, &size) < 0 || problem != 0)
+		return -1;
+	return getpeername(fd, (struct sockaddr *)&peer, &len) == 0;
+}
+
+enum step dial_run(struct conn *c)
+{
+	int r = c->upstream.fd >= 0 ? connected(c->upstream.fd) : -1;
+
+	if (r < 0) {
+		loop_remove(TAKE_PTR(c->x->dial_timer));
+		conn_close_upstream(c);
+		if (!next_address(c))
+			return conn_refuse(c, EGRESS_VERDICT_DIAL, NULL);
+	}
+	if (r <= 0) {
+		conn_wants(c, 0, EPOLLOUT);
+		return STEP_WAIT;
+	}
+	loop_remove(TAKE_PTR(c->x->dial_timer));
+	c->to = c->x->to;
+	return c->x->connect ? tunnel_begin(c) : relay_begin(c);
+}
