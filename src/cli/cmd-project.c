@@ -4,13 +4,18 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "cli/actor.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/project-path.h"
 #include "executor/rundir/home.h"
 #include "executor/rundir/record.h"
 #include "executor/rundir/rundir.h"
+#include "limits/effective.h"
+#include "limits/render.h"
+#include "run/ceilings.h"
 #include "run/look.h"
+#include "store/ceiling.h"
 #include "store/project.h"
 #include "store/task.h"
 
@@ -62,6 +67,7 @@ static int run_show(struct cli *c, struct error *err)
 {
 	AUTO_PTR(store) store = NULL;
 	auto_json *found = json_array();
+	struct limits ceiling = {0};
 
 	auto_free char *path = project_path_gone(c, err);
 	int r = path ? project_path_store(c, false, &store, err) : -1;
@@ -71,12 +77,18 @@ static int run_show(struct cli *c, struct error *err)
 		struct store_project unknown = {.path = text_of(path)};
 		json_array_append_new(found, describe(&unknown, false));
 	}
+	json_t *p = json_array_get(found, 0);
+	if (store && store_ceiling_get(store, CEILING_PROJECT, path, &ceiling, err) < 0)
+		return -1;
+	json_object_set_new(p, "limits", effective_limits_to_json(&ceiling));
 	if (c->json) {
-		cli_print_json(json_incref(json_array_get(found, 0)));
+		cli_print_json(json_incref(p));
 		return CLI_OK;
 	}
 	print_title();
-	print(json_array_get(found, 0));
+	print(p);
+	auto_free char *text = render_ceiling(&ceiling);
+	printf("ceiling: %s\n", text);
 	return CLI_OK;
 }
 
@@ -184,6 +196,18 @@ static int refuse_running(struct cli *c, struct store *s, const char *path, stru
 	return refuse_tasks(s, path, err) < 0 ? -1 : refuse_runs(&home, path, err);
 }
 
+/* With its row in the audit trail: a cap is lifted. */
+static int clear_ceiling(struct store *s, const char *path, struct error *err)
+{
+	auto_free char *actor = actor_name();
+	struct limits now;
+	struct ceilings_change all = {.source = CEILING_PROJECT, .subject = path, .actor = actor};
+
+	for (enum resource r = 0; r < RESOURCE_COUNT; r++)
+		all.given[r] = true;
+	return ceilings_change(s, &all, &now, err) < 0 ? -1 : 0;
+}
+
 static int run_forget(struct cli *c, struct error *err)
 {
 	AUTO_PTR(store) store = NULL;
@@ -192,6 +216,8 @@ static int run_forget(struct cli *c, struct error *err)
 	int r = path ? project_path_store(c, false, &store, err) : -1;
 	if (r == 0)
 		r = refuse_running(c, store, path, err);
+	if (r == 0)
+		r = clear_ceiling(store, path, err);
 	if (r == 0)
 		r = store_project_forget(store, path, err);
 	if (r < 0)

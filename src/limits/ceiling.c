@@ -31,8 +31,9 @@ int ceiling_check(const struct limits *l, const char *what, struct error *err)
 		uint64_t value = resource_get(l, r);
 		if (value == 0 || (value >= bounds[r].minimum && value <= bounds[r].maximum))
 			continue;
-		error_set(err, ERROR_LIMITS_CONFIGURATION, "%s: %s is %llu, which is out of range",
-			what, resource_member(r), (unsigned long long)value);
+		/* One that was stored as less than 0 is shown as such. */
+		error_set(err, ERROR_LIMITS_CONFIGURATION, "%s: %s is %lld, which is out of range",
+			what, resource_member(r), (long long)value);
 		return error_set_remedy(err, "set %s to %s with cloop limits set, or clear it",
 			resource_text(r), bounds[r].allowed);
 	}

@@ -68,6 +68,12 @@ char *render_clamp(const struct effective_clamp *c)
 		resource_text(c->resource), asked, ceiling_text(c->source), got);
 }
 
+char *render_unenforced(enum resource r, const char *executor)
+{
+	return mem_printf(
+		"%s: a ceiling is set, and executor %s cannot hold it", resource_text(r), executor);
+}
+
 char *render_disk_card(struct text disk_enforcement)
 {
 	if (!effective_disk_enforced(disk_enforcement))

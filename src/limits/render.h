@@ -11,5 +11,7 @@ must_check char *render_ceiling(const struct limits *l);
 must_check char *render_amount(enum resource r, uint64_t value);
 /* "memory: 4 GB requested, the project ceiling lowers it to 1 GB". */
 must_check char *render_clamp(const struct effective_clamp *c);
+/* "pids: a ceiling is set, and executor host cannot hold it" (§10.3). */
+must_check char *render_unenforced(enum resource r, const char *executor);
 /* "disk: enforced (sampled)" or "disk: not supported" (§14). */
 must_check char *render_disk_card(struct text disk_enforcement);

@@ -109,18 +109,28 @@ static int filter_environment(
 	return 0;
 }
 
+/* Step 4. */
+static int read_ceilings(const struct context *c, const struct decision_input *in,
+	struct decision *d, struct error *err)
+{
+	if (in->ceilings)
+		d->ceilings = *in->ceilings;
+	d->ceilings.of[CEILING_FLEET] = c->config.fleet;
+	return ceilings_check(&d->ceilings, d->executor->id, err);
+}
+
 /* Step 7. */
 static void limit(const struct context *c, struct decision *d)
 {
 	const struct container_options *o = options_of(c, d);
 	struct effective_input in = {
 		.spec = d->run.limits,
-		.ceilings = {[CEILING_FLEET] = c->config.fleet},
 		.resource_limits = d->able.resource_limits,
 		.pids_limit = d->able.pids_limit,
 		.disk_enforcement = d->able.disk_enforcement,
 	};
 
+	memcpy(in.ceilings, d->ceilings.of, sizeof(in.ceilings));
 	if (o) {
 		in.defaults[RESOURCE_CPU] = (int64_t)o->cpu_millis;
 		in.defaults[RESOURCE_MEMORY] = (int64_t)o->memory_mb;
@@ -166,8 +176,7 @@ int decision_make(const struct context *c, const struct decision_input *in, stru
 	if (in->offer)
 		run_lease_promise(in->offer, &ret->run);
 	requirement_of(ret->file.present ? &ret->file.spec : NULL, &ret->run, &ret->need);
-	if (pass_gate(c, ret, err) < 0 ||
-		ceiling_check(&c->config.fleet, "fleet ceiling", err) < 0 ||
+	if (pass_gate(c, ret, err) < 0 || read_ceilings(c, in, ret, err) < 0 ||
 		apply(c, ret, in->project, err) < 0 || filter_environment(in, ret, err) < 0)
 		return -1;
 	limit(c, ret);
@@ -176,11 +185,10 @@ int decision_make(const struct context *c, const struct decision_input *in, stru
 
 json_t *decision_limits_to_json(const struct decision *d)
 {
-	auto_json *all = effective_to_json(&d->limits);
+	json_t *limits = effective_to_json(&d->limits);
 
-	return json_pack("{s:o, s:O, s:O}", "requested",
-		effective_limits_to_json(&d->limits.requested), "effective",
-		json_object_get(all, "effective"), "source", json_object_get(all, "source"));
+	json_object_set_new(limits, "requested", effective_limits_to_json(&d->limits.requested));
+	return limits;
 }
 
 static void warn_about(const struct problems *list, json_t *record)
@@ -197,9 +205,9 @@ void decision_warn(const struct decision *d, json_t *record)
 		auto_free char *line = render_clamp(&d->limits.clamps[i]);
 		record_warn(record, "resource_ceiling", "%s", line);
 	}
-	for (enum resource r = 0; r < RESOURCE_COUNT; r++)
+	for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
+		auto_free char *line = render_unenforced(r, d->executor->id);
 		if (d->limits.unenforced[r])
-			record_warn(record, "resource_ceiling",
-				"%s: a ceiling is set, and executor %s cannot hold it",
-				resource_text(r), d->executor->id);
+			record_warn(record, "resource_ceiling", "%s", line);
+	}
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "limits/effective.h"
+#include "run/ceilings.h"
 #include "run/context.h"
 #include "spec/apply.h"
 #include "spec/requirement.h"
@@ -24,6 +25,8 @@ struct decision_input {
 	const char *harness;
 	/* Grants that match the run; NULL: none. */
 	const struct offer *offer;
+	/* Of the executor and the project; NULL: none is stored. That of the fleet is not read. */
+	const struct ceilings *ceilings;
 };
 
 struct decision {
@@ -32,6 +35,7 @@ struct decision {
 	struct spec_result file;
 	struct run_spec run; /* applied */
 	struct requirement need;
+	struct ceilings ceilings;
 	struct effective limits;
 	struct strv env;       /* what passed the filter */
 	struct strv names;     /* … and its names */
@@ -53,7 +57,7 @@ void decision_done(struct decision *d);
  */
 must_check int decision_make(const struct context *c, const struct decision_input *in,
 	struct decision *ret, struct error *err);
-/* Members of the record: limits{requested, effective, source}. */
+/* Of the record: limits{requested, effective, source, clamps, unenforced}. */
 must_check json_t *decision_limits_to_json(const struct decision *d);
 /* Puts the warnings of the file, of clamps and of ceilings that nobody holds into a record. */
 void decision_warn(const struct decision *d, json_t *record);

@@ -97,12 +97,13 @@ static int hold(void *data, const char *handle, struct error *err)
 }
 
 /* Where the disk limit comes from (disk-and-secrets.md §2). */
-static const char *disk_source(
-	const struct context *c, const struct dispatch *in, const struct decision *d)
+static const char *disk_source(const struct dispatch *in, const struct decision *d)
 {
-	const uint64_t ceilings[] = {c->config.fleet.disk_mb};
+	uint64_t ceilings[CEILING_COUNT];
 	struct text label = {0};
 
+	for (enum ceiling i = 0; i < CEILING_COUNT; i++)
+		ceilings[i] = d->ceilings.of[i].disk_mb;
 	for (size_t i = 0; i < in->n_labels; i++)
 		if (text_is(in->labels[i].key, "disk_limit_source"))
 			label = in->labels[i].value;
@@ -144,7 +145,7 @@ static void prepare(const struct context *c, const struct dispatch *in, const st
 		.image_origin = origin_of(c, d),
 		.harnesses = &d->harnesses,
 		.record = p->record,
-		.disk_source = disk_source(c, in, d),
+		.disk_source = disk_source(in, d),
 		.timeout_ms = in->timeout_ms,
 		.cancel_fd = in->cancel_fd,
 		.setup = p->setup,
@@ -158,10 +159,23 @@ static void prepare(const struct context *c, const struct dispatch *in, const st
 	};
 }
 
-/* What the store knows of the project, and which grants match the run. One opening. */
-static int ask_store(const struct context *c, const struct dispatch *in, struct provider *provider,
+/* What the store has for a run: asked in one opening. */
+struct known {
+	struct provider provider;
+	struct ceilings ceilings; /* without the fleet's */
+};
+#define KNOWN_INIT ((struct known){.provider = PROVIDER_INIT})
+
+static void known_done(struct known *k)
+{
+	provider_done(&k->provider);
+}
+
+/* … and which grants match it. */
+static int ask_store(const struct context *c, const struct dispatch *in, struct known *known,
 	struct run_lease *lease, struct error *err)
 {
+	struct provider *provider = &known->provider;
 	AUTO_PTR(store) store = NULL;
 	const char *executor = in->input.executor_id;
 	struct run_lease_who who = {
@@ -175,31 +189,34 @@ static int ask_store(const struct context *c, const struct dispatch *in, struct 
 		provider_load(store, in->input.project, provider, err) < 0)
 		return -1;
 	who.project = provider->project ? provider->project : in->input.project;
+	if (ceilings_load(store, who.executor, who.project, &known->ceilings, err) < 0)
+		return -1;
 	return run_lease_find(store, &who, lease, err);
 }
 
 /* The decision with both. */
-static int decide(const struct context *c, const struct dispatch *in, struct provider *provider,
+static int decide(const struct context *c, const struct dispatch *in, struct known *known,
 	struct run_lease *lease, struct decision *d, struct error *err)
 {
 	struct decision_input input = in->input;
 
-	if (ask_store(c, in, provider, lease, err) < 0)
+	if (ask_store(c, in, known, lease, err) < 0)
 		return -1;
-	input.harness = provider->harness;
+	input.harness = known->provider.harness;
 	input.offer = &lease->offer;
+	input.ceilings = &known->ceilings;
 	return decision_make(c, &input, d, err);
 }
 
-static int run(const struct context *c, const struct dispatch *in, struct provider *provider,
+static int run(const struct context *c, const struct dispatch *in, struct known *known,
 	struct decision *d, struct dispatched *ret, struct error *err)
 {
 	AUTO(run_lease) lease = RUN_LEASE_INIT;
 	AUTO(prepared) p = {.lease = &lease};
 
-	if (decide(c, in, provider, &lease, d, err) < 0 || run_lease_make(&lease, d, err) < 0)
+	if (decide(c, in, known, &lease, d, err) < 0 || run_lease_make(&lease, d, err) < 0)
 		return -1;
-	prepare(c, in, d, provider->project, &p);
+	prepare(c, in, d, known->provider.project, &p);
 	p.start.ret_supervisor = &ret->supervisor;
 	if (executor_start(d->executor, &p.start, ret->handle, err) < 0)
 		return -1;
@@ -241,14 +258,14 @@ static const char *executor_of(
 int dispatch_run(const struct context *c, const struct dispatch *in, struct dispatched *ret,
 	struct error *err)
 {
-	AUTO(provider) provider = PROVIDER_INIT;
+	AUTO(known) known = KNOWN_INIT;
 	AUTO(decision) d = DECISION_INIT;
 
 	*ret = (struct dispatched){.supervisor = -1};
-	int r = run(c, in, &provider, &d, ret, err);
+	int r = run(c, in, &known, &d, ret, err);
 	if (r < 0)
 		audit_refusal(c->home.path, in->input.project, executor_of(c, in, &d), err);
-	note(c, in, &provider, &d, ret, r < 0 ? err : NULL);
+	note(c, in, &known.provider, &d, ret, r < 0 ? err : NULL);
 	return r;
 }
 
@@ -282,14 +299,14 @@ static json_t *disk_to_json(const struct decision *d)
 
 static json_t *limits_to_json(const struct decision *d)
 {
-	auto_json *all = effective_to_json(&d->limits);
-	json_t *limits = decision_limits_to_json(d);
+	json_t *limits = decision_limits_to_json(d), *ceilings = json_object();
 
+	for (enum ceiling i = 0; i < CEILING_COUNT; i++)
+		json_object_set_new(
+			ceilings, ceiling_text(i), effective_limits_to_json(&d->ceilings.of[i]));
+	json_object_set_new(limits, "ceilings", ceilings);
 	if (d->limits.limits.disk_mb > 0)
 		json_object_set_new(limits, "disk", disk_to_json(d));
-
-	json_object_set(limits, "clamps", json_object_get(all, "clamps"));
-	json_object_set(limits, "unenforced", json_object_get(all, "unenforced"));
 	return limits;
 }
 
@@ -343,7 +360,7 @@ static json_t *explain_image(
 int dispatch_explain(
 	const struct context *c, const struct dispatch *in, json_t **ret, struct error *err)
 {
-	AUTO(provider) provider = PROVIDER_INIT;
+	AUTO(known) known = KNOWN_INIT;
 	AUTO(run_lease) lease = RUN_LEASE_INIT;
 	AUTO(decision) d = DECISION_INIT;
 	AUTO(prepared) p = {.lease = &lease};
@@ -351,9 +368,9 @@ int dispatch_explain(
 	AUTO(run_image) image = RUN_IMAGE_INIT;
 
 	*ret = NULL;
-	if (decide(c, in, &provider, &lease, &d, err) < 0)
+	if (decide(c, in, &known, &lease, &d, err) < 0)
 		return -1;
-	prepare(c, in, &d, provider.project, &p);
+	prepare(c, in, &d, known.provider.project, &p);
 	*ret = explain_decision(c, &d);
 	json_object_set_new(*ret, "grants", offer_to_json(&lease.offer));
 	if (!container_driver_of(d.executor))

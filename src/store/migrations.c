@@ -194,5 +194,18 @@ const char *const migrations[] = {
 	") STRICT;"
 	"CREATE INDEX journal_project ON journal (project, number);"
 	"CREATE INDEX journal_run ON journal (run) WHERE run IS NOT NULL;",
+
+	/* 7: ceilings of executors and projects (store/ceiling.h). */
+	"CREATE TABLE ceiling ("
+	"source TEXT NOT NULL CHECK (source IN ('executor', 'project')), "
+	"subject TEXT NOT NULL, "
+	"cpu_millis INTEGER NOT NULL, "
+	"memory_mb INTEGER NOT NULL, "
+	"disk_mb INTEGER NOT NULL, "
+	"pids INTEGER NOT NULL, "
+	"set_at TEXT NOT NULL, "
+	"set_by TEXT NOT NULL, "
+	"PRIMARY KEY (source, subject)"
+	") STRICT, WITHOUT ROWID;",
 };
 const size_t migrations_count = ARRAY_SIZE(migrations);

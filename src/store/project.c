@@ -116,6 +116,7 @@ int store_project_forget(struct store *s, const char *path, struct error *err)
 		"DELETE FROM task WHERE project = ?",
 		"DELETE FROM run WHERE project = ?",
 		"DELETE FROM journal WHERE project = ?",
+		"DELETE FROM ceiling WHERE source = 'project' AND subject = ?",
 		"DELETE FROM project WHERE path = ?",
 	};
 	AUTO(query_transaction) t = QUERY_TRANSACTION_INIT;

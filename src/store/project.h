@@ -40,7 +40,7 @@ must_check int store_project_note(struct store *s, const char *path, struct erro
 must_check int store_project_set_provider(
 	struct store *s, const char *path, enum store_provider provider, struct error *err);
 /*
- * Drops its rows, those of its tasks, runs and journal included, and no file: 0, or 1 = there are
- * none.
+ * Drops its rows, those of its tasks, runs, journal and ceiling included, and no file: 0, or 1 =
+ * there are none.
  */
 must_check int store_project_forget(struct store *s, const char *path, struct error *err);

@@ -1,0 +1,47 @@
+/*
+ * The operator's ceilings of a run, from all three places (sandbox-spec.md §10.1, §10.4), and how
+ * those of an executor or a project are changed.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "limits/ceiling.h"
+
+struct candidate;
+struct store;
+
+struct ceilings {
+	struct limits of[CEILING_COUNT];
+};
+
+/*
+ * What the store has for runs on this executor in this project (its resolved path); that of the
+ * fleet stays as it is. `s` NULL: the home has no store, and so none. Amounts are not judged.
+ */
+must_check int ceilings_load(struct store *s, const char *executor, const char *project,
+	struct ceilings *ret, struct error *err);
+/* limits_configuration, naming the ceiling, the key and the value: one of them is out of range. */
+must_check int ceilings_check(const struct ceilings *c, const char *executor, struct error *err);
+/* The same of one that the store has. source: executor or project. */
+must_check int ceilings_check_stored(
+	enum ceiling source, const char *subject, const struct limits *l, struct error *err);
+
+/* What of a ceiling the executor cannot hold. */
+void ceilings_unheld(
+	const struct limits *l, const struct candidate *able, bool ret[RESOURCE_COUNT]);
+
+struct ceilings_change {
+	enum ceiling source; /* CEILING_EXECUTOR, CEILING_PROJECT */
+	const char *subject; /* the executor's id, or the project's resolved path */
+	const char *actor;
+	bool given[RESOURCE_COUNT]; /* the others stay as they are */
+	struct limits limits;       /* judged by ceiling_parse(); 0 = none any more */
+};
+/*
+ * 0: changed, with a row in the audit trail (limits.set, limits.clear) and, of a project, in its
+ * journal; 1: it is so already. ret_now: what is set then. limits_configuration: what else is set
+ * there is broken; what only takes ceilings away is never refused for that.
+ */
+must_check int ceilings_change(struct store *s, const struct ceilings_change *c,
+	struct limits *ret_now, struct error *err);
