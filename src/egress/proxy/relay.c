@@ -38,6 +38,8 @@ static bool move_buffered(struct body *b, struct str *in, struct flow *f)
 			return false;
 		b->done = b->chunks.state == CHUNK_END;
 	} else {
+		size_t room = f->out.max - f->out.len;
+		n = n < room ? n : room;
 		if (b->kind == HTTP_BODY_LENGTH) {
 			n = n < b->left ? n : (size_t)b->left;
 			b->left -= n;
@@ -90,6 +92,9 @@ static enum part send_request(struct conn *c)
 	struct exchange *x = c->x;
 	enum part part = PART_DONE;
 
+	/* In one write with the head. */
+	if (c->up.written == 0 && c->in.len > 0 && !x->request_body.done)
+		part = send_body(c);
 	for (int i = 0; i < ROUNDS && part == PART_DONE && !x->upstream_deaf; i++) {
 		enum flow_result r = flow_flush(&c->up, c->upstream.fd);
 		if (r == FLOW_AGAIN)
@@ -110,6 +115,28 @@ static enum part send_request(struct conn *c)
 }
 
 /* ---- The answer ---- */
+
+static enum part pass_body(struct conn *c)
+{
+	struct exchange *x = c->x;
+	struct body *b = &x->response_body;
+
+	if (x->from.len > 0)
+		return move_buffered(b, &x->from, &c->down) ? PART_DONE : PART_SHORT;
+	switch (move(b, c->upstream.fd, &x->from, &c->down)) {
+	case FLOW_DONE:
+		return PART_DONE;
+	case FLOW_AGAIN:
+		return PART_WAITS;
+	case FLOW_USED_UP:
+		return PART_USED_UP;
+	case FLOW_END:
+		b->done = b->kind == HTTP_BODY_CLOSE;
+		return b->done ? PART_DONE : PART_SHORT;
+	default:
+		return PART_SHORT;
+	}
+}
 
 static enum part take_head(struct conn *c, size_t bytes)
 {
@@ -139,6 +166,9 @@ static enum part take_head(struct conn *c, size_t bytes)
 	conn_begin_body(&x->response_body, &r->head.body);
 	x->response_body.chunks.bare = x->minor == 0;
 	deadline_disarm(&c->proxy->deadlines, &c->deadline);
+	/* In one write with the head. */
+	if (x->from.len > 0 && !x->response_body.done)
+		return pass_body(c);
 	return PART_DONE;
 }
 
@@ -158,28 +188,6 @@ static enum part read_head(struct conn *c)
 		return PART_WAITS;
 	default:
 		return from->len == 0 && c->x->again.len > 0 ? PART_AGAIN : PART_BAD_UPSTREAM;
-	}
-}
-
-static enum part pass_body(struct conn *c)
-{
-	struct exchange *x = c->x;
-	struct body *b = &x->response_body;
-
-	if (x->from.len > 0)
-		return move_buffered(b, &x->from, &c->down) ? PART_DONE : PART_SHORT;
-	switch (move(b, c->upstream.fd, &x->from, &c->down)) {
-	case FLOW_DONE:
-		return PART_DONE;
-	case FLOW_AGAIN:
-		return PART_WAITS;
-	case FLOW_USED_UP:
-		return PART_USED_UP;
-	case FLOW_END:
-		b->done = b->kind == HTTP_BODY_CLOSE;
-		return b->done ? PART_DONE : PART_SHORT;
-	default:
-		return PART_SHORT;
 	}
 }
 
