@@ -304,6 +304,8 @@ ERROR(EGRESS_TTL_INVALID, "egress_ttl_invalid", 400, 125,
 	"a session lasts 60 to 14400 seconds; a grant ends after it begins")
 ERROR(EGRESS_PROXY_FAILED, "egress_proxy_failed", 500, 125,
 	"start the run again; if it fails each time, see that cloop-egress is installed and can start")
+ERROR(EGRESS_GRANT_NOT_FOUND, "egress_grant_not_found", 404, 125,
+	"cloop egress list --all shows them")
 ERROR(EGRESS_SELECTOR_MISSING, "egress_selector_missing", 400, 125,
 	"a NetworkPolicy needs a name and a label that selects its pods")
 ERROR(NFT_NAME_INVALID, "nft_name_invalid", 400, 125,

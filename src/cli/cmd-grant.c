@@ -7,15 +7,12 @@
 #include "cli/actor.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/grant-options.h"
 #include "executor/rundir/home.h"
 #include "store/store.h"
-#include "sys/file.h"
 #include "vault/grant.h"
 #include "vault/clocks-now.h"
 #include "vault/subject.h"
-#include "vault/ttl.h"
-
-enum { LIST_MAX = 1024 };
 
 static const struct {
 	const char *option, *key;
@@ -32,22 +29,6 @@ static const struct {
 	{"--block", "block", true},
 };
 
-/* `a,b`, once or several times; NULL: not given. */
-static json_t *read_list(const struct cli *c, const char *option)
-{
-	json_t *list = NULL;
-	size_t at = 0;
-
-	for (const char *value; (value = cli_option_next(c, option, &at));) {
-		struct text rest = text_of(value), part;
-		if (!list)
-			list = json_array();
-		while (text_split(&rest, ',', &part) && json_array_size(list) < LIST_MAX)
-			json_array_append_new(list, json_from_bytes(part));
-	}
-	return list;
-}
-
 static json_t *read_constraints(const struct cli *c)
 {
 	json_t *object = json_object();
@@ -56,35 +37,13 @@ static json_t *read_constraints(const struct cli *c)
 		const char *option = constraint_options[i].option;
 		json_t *value = NULL;
 		if (!constraint_options[i].flag)
-			value = read_list(c, option);
+			value = grant_options_list(c, option);
 		else if (cli_flag(c, option))
 			value = json_true();
 		if (value)
 			json_object_set_new(object, constraint_options[i].key, value);
 	}
 	return object;
-}
-
-/* --to or --subject, which mean the same. */
-static const char *subject_option(const struct cli *c, struct error *err)
-{
-	const char *to = cli_option(c, "--to"), *subject = cli_option(c, "--subject");
-
-	if (to && subject && strcmp(to, subject) != 0) {
-		cli_usage(c, err, "--to and --subject are the same: give one of them");
-		return NULL;
-	}
-	if (!to && !subject)
-		cli_usage(c, err, "name who gets it with --to SUBJECT");
-	return to ? to : subject;
-}
-
-static int read_ttl(const struct cli *c, int64_t *ret, struct error *err)
-{
-	const char *ttl = cli_option(c, "--ttl");
-
-	*ret = TTL_DEFAULT;
-	return ttl ? ttl_parse(text_of(ttl), ret, err) : 0;
 }
 
 static void print_granted(const json_t *g)
@@ -101,25 +60,6 @@ static void print_granted(const json_t *g)
 		json_get_string(g, "expires"));
 }
 
-/* A project that is not there is a typing error more often than not. */
-static void warn_of_subject(const char *subject)
-{
-	const char *path = strncmp(subject, "project:/", 9) == 0 ? subject + 8 : NULL;
-	auto_free char *resolved = path ? file_resolve(path) : NULL;
-
-	if (!path || (resolved && strcmp(resolved, path) == 0))
-		return;
-	auto_free char *shown = cli_plain(path);
-	auto_free char *other = resolved ? cli_plain(resolved) : NULL;
-	if (other)
-		fprintf(stderr,
-			"cloop: note: %s leads to %s, and runs go by that path: "
-			"grant to project:%s\n",
-			shown, other, other);
-	else
-		fprintf(stderr, "cloop: note: there is no directory %s now\n", shown);
-}
-
 static int run_grant(struct cli *c, struct error *err)
 {
 	AUTO(home) home = HOME_INIT;
@@ -128,7 +68,7 @@ static int run_grant(struct cli *c, struct error *err)
 	auto_json *constraints = read_constraints(c);
 	auto_json *granted = NULL;
 	struct two_clocks now = clocks_now();
-	const char *subject = subject_option(c, err);
+	const char *subject = grant_options_subject(c, err);
 	struct grant_request request = {
 		.secret = cli_arg(c, 0),
 		.subject = text_of(subject),
@@ -137,7 +77,8 @@ static int run_grant(struct cli *c, struct error *err)
 		.actor = actor,
 	};
 
-	if (!subject || read_ttl(c, &request.ttl, err) < 0 || cli_home_open(c, &home, err) < 0)
+	if (!subject || grant_options_ttl(c, &request.ttl, err) < 0 ||
+		cli_home_open(c, &home, err) < 0)
 		return -1;
 	int r = store_open_existing(home.path, &store, err);
 	if (r > 0)
@@ -149,7 +90,7 @@ static int run_grant(struct cli *c, struct error *err)
 		cli_print_json(json_incref(granted));
 	else
 		print_granted(granted);
-	warn_of_subject(json_get_string(granted, "subject"));
+	grant_options_warn(json_get_string(granted, "subject"));
 	return CLI_OK;
 }
 

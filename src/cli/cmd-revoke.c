@@ -1,4 +1,4 @@
-/* cloop secret revoke, lease revoke (disk-and-secrets.md §18). */
+/* cloop secret revoke, lease revoke, egress revoke (disk-and-secrets.md §18). */
 #include <stdio.h>
 
 #include "base/json.h"
@@ -27,11 +27,8 @@ static int order_and_tell(
 	AUTO_PTR(store) store = NULL;
 	auto_free char *actor = actor_name();
 	auto_json *answers = NULL;
-	const char *action = cli_option(c, "--action");
-	int wanted = action ? revocation_action_from_text(text_of(action)) : -1;
 	int64_t number = 0;
 
-	order->action = wanted < 0 ? REVOCATION_SCRUB : (enum revocation_action)wanted;
 	order->reason = cli_option(c, "--reason");
 	order->actor = actor;
 	if (cli_home_open(c, &home, err) < 0)
@@ -47,17 +44,38 @@ static int order_and_tell(
 	return show(c, answers);
 }
 
+/* An unknown word means scrub (disk-and-secrets.md §18). */
+static enum revocation_action read_action(const struct cli *c)
+{
+	const char *action = cli_option(c, "--action");
+	int wanted = action ? revocation_action_from_text(text_of(action)) : -1;
+
+	return wanted < 0 ? REVOCATION_SCRUB : (enum revocation_action)wanted;
+}
+
 static int run_secret(struct cli *c, struct error *err)
 {
-	struct revoke_order order = {.lease = "", .grant = cli_arg(c, 0)};
+	struct revoke_order order = {.lease = "", .grant = cli_arg(c, 0), .action = read_action(c)};
 
 	return order_and_tell(c, &order, ERROR_GRANT_NOT_FOUND, err);
+}
+
+static int run_egress(struct cli *c, struct error *err)
+{
+	struct revoke_order order = {
+		.lease = "", .grant = cli_arg(c, 0), .action = REVOCATION_SCRUB};
+
+	if (text_starts(text_of(order.grant), "egress_"))
+		return order_and_tell(c, &order, ERROR_EGRESS_GRANT_NOT_FOUND, err);
+	return error_set(err, ERROR_EGRESS_GRANT_NOT_FOUND, "there is no egress grant %s",
+		quoted_string(order.grant));
 }
 
 static int run_lease(struct cli *c, struct error *err)
 {
 	const char *grant = cli_option(c, "--grant");
-	struct revoke_order order = {.lease = cli_arg(c, 0), .grant = grant ? grant : ""};
+	struct revoke_order order = {
+		.lease = cli_arg(c, 0), .grant = grant ? grant : "", .action = read_action(c)};
 
 	return order_and_tell(c, &order, ERROR_LEASE_NOT_FOUND, err);
 }
@@ -76,6 +94,7 @@ static int run_lease(struct cli *c, struct error *err)
 	}
 
 static const struct option secret_options[] = {ACTION, REASON, END};
+static const struct option egress_options[] = {REASON, END};
 static const struct option lease_options[] = {
 	{"--grant", "GRANT", "only what this grant brought", NULL, false}, ACTION, REASON, END};
 
@@ -112,4 +131,20 @@ const struct verb cmd_lease_revoke = {
 	.help = "As secret revoke, with the same exit status, for the run of one lease; the grants "
 		"go on, and a later run gets them again.",
 	.run = run_lease,
+};
+
+const struct verb cmd_egress_revoke = {
+	.group = "egress",
+	.name = "revoke",
+	.summary = "end a grant, and cut what runs have open by it",
+	.args = "GRANT",
+	.min_args = 1,
+	.max_args = 1,
+	.flags = VERB_JSON | VERB_HOME | VERB_CONFIG,
+	.options = egress_options,
+	.help = "No run gets it from now on. Every run that has a session under it is told: the "
+		"session is closed, downloads and tunnels are cut, and the workload runs on "
+		"without the proxy. The answer says the outcome per run, as secret revoke does, "
+		"with the same exit status. Revoking twice is no error.",
+	.run = run_egress,
 };

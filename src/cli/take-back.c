@@ -62,7 +62,7 @@ void take_back_print(const json_t *answer)
 	}
 	if (advice)
 		printf("  %s\n", advice);
-	else if (json_array_size(runs) > 0)
+	else if (json_array_size(runs) > 0 && !(grant && strncmp(grant, "egress_", 7) == 0))
 		printf("  what a workload copied, or holds open, is out of reach: rotate it\n");
 }
 

@@ -19,6 +19,8 @@ void config_done(struct config *c)
 	published_images_done(&c->provenance.published);
 	container_options_done(&c->container);
 	egress_filter_done(&c->filter);
+	free(c->egress.listen_addr);
+	free(c->egress.advertise_addr);
 	image_policy_done(&c->image_policy);
 	*c = (struct config){0};
 }
@@ -45,6 +47,8 @@ static void take_values(struct values *v, struct config *c)
 		(enum provenance_mode)provenance_mode_from_text(text_of(e->image_provenance));
 	c->provenance.published = e->published;
 	e->published = (struct published_images){.issuer = NULL};
+	c->egress = e->egress;
+	e->egress.listen_addr = e->egress.advertise_addr = NULL;
 	c->container_enabled = e->container.enabled;
 	egress_filter_done(&c->filter);
 	filter_copy(&e->container.filter, &c->filter);

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "egress/settings.h"
 #include "executor/check.h"
 #include "executor/container/options.h"
 #include "executor/executor-list.h"
@@ -22,6 +23,7 @@ struct config {
 	int64_t orphan_sweep_interval_minutes; /* 0 = default, negative = off */
 	struct limits fleet;                   /* executors.limits, the fleet's ceiling */
 	struct provenance_rules provenance;
+	struct egress_settings egress;
 	bool container_enabled;
 	struct container_options container; /* normalized */
 	struct egress_filter filter;        /* of containers; it compiles, enabled or not */

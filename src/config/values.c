@@ -41,7 +41,7 @@ static const struct schema limits_schema = {SCHEMA(limits_keys),
 	.doc = "Ceilings of every run, whatever its project asks for. They only lower: a request "
 	       "or a default above is cut, and a run that asks for nothing gets the ceiling."};
 
-#define AT(name) .offset = offsetof(struct values_egress, name)
+#define AT(name) .offset = offsetof(struct egress_settings, name)
 static const struct schema_key egress_keys[] = {
 	{.name = "enabled",
 		.type = SCHEMA_BOOLEAN,

@@ -4,21 +4,12 @@
  */
 #pragma once
 
+#include "egress/settings.h"
 #include "executor/container/options.h"
 #include "image/policy.h"
 #include "image/published.h"
 #include "limits/limits.h"
 #include "schema/schema.h"
-
-struct values_egress {
-	bool enabled;
-	char *listen_addr;
-	char *advertise_addr;
-	uint64_t max_session_minutes;
-	uint64_t dial_timeout_seconds;
-	uint64_t default_max_bytes_up, default_max_bytes_down;
-	uint64_t max_connections;
-};
 
 /* Judged by config/filter-check.h. */
 struct values_filter {
@@ -54,7 +45,7 @@ struct values_executors {
 	struct limits limits;
 	char *image_provenance;
 	struct published_images published;
-	struct values_egress egress;
+	struct egress_settings egress;
 	struct values_container container;
 	struct values_kubernetes kubernetes;
 };

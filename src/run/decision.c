@@ -7,6 +7,7 @@
 #include "executor/rundir/record.h"
 #include "image/reference.h"
 #include "limits/render.h"
+#include "run/run-egress.h"
 #include "run/run-lease.h"
 #include "spec/env-filter.h"
 #include "spec/spec-load.h"
@@ -81,15 +82,21 @@ static const struct container_options *options_of(const struct context *c, const
 	return strcmp(executor_kind(d->executor), "container") == 0 ? &c->config.container : NULL;
 }
 
-/* Step 5. No egress grants are kept in this version: a file that asks for one is refused. */
-static int apply(
-	const struct context *c, struct decision *d, const char *project, struct error *err)
+/* Step 5. A grant that is held turns nothing on; it must be one that can be served. */
+static int apply(const struct context *c, const struct decision_input *in, struct decision *d,
+	struct error *err)
 {
 	const struct container_options *o = options_of(c, d);
 	struct apply_facts facts = {
-		.executor_network = o ? o->network : "none", .project = project};
+		.executor_network = o ? o->network : "none", .project = in->project};
 
-	return apply_spec(&d->file, &facts, &d->run, &d->warnings, err);
+	if (in->egress) {
+		facts.grants = in->egress->facts;
+		facts.n_grants = in->egress->n;
+	}
+	return apply_spec(&d->file, &facts, &d->run, &d->warnings, err) < 0
+		       ? -1
+		       : run_egress_judge(c, d, err);
 }
 
 /* Step 6. */
@@ -177,7 +184,7 @@ int decision_make(const struct context *c, const struct decision_input *in, stru
 		run_lease_promise(in->offer, &ret->run);
 	requirement_of(ret->file.present ? &ret->file.spec : NULL, &ret->run, &ret->need);
 	if (pass_gate(c, ret, err) < 0 || read_ceilings(c, in, ret, err) < 0 ||
-		apply(c, ret, in->project, err) < 0 || filter_environment(in, ret, err) < 0)
+		apply(c, in, ret, err) < 0 || filter_environment(in, ret, err) < 0)
 		return -1;
 	limit(c, ret);
 	return 0;

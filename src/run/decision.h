@@ -15,6 +15,7 @@
 enum { DECISION_ENV_MAX = 4096 };
 
 struct offer;
+struct run_egress;
 
 struct decision_input {
 	const char *project;     /* directory */
@@ -27,6 +28,8 @@ struct decision_input {
 	const struct offer *offer;
 	/* Of the executor and the project; NULL: none is stored. That of the fleet is not read. */
 	const struct ceilings *ceilings;
+	/* Egress grants that the run holds; NULL: none. */
+	const struct run_egress *egress;
 };
 
 struct decision {
@@ -52,8 +55,8 @@ void decision_done(struct decision *d);
 
 /*
  * Errors in the order of §9.1: sandbox_invalid_spec, sandbox_image_denied, executor_unknown,
- * host_execution_denied and sandbox_unsupported, limits_configuration, those of apply_spec(). *ret
- * is DECISION_INIT and is to be released in every case.
+ * host_execution_denied and sandbox_unsupported, limits_configuration, those of apply_spec(),
+ * sandbox_egress_unavailable. *ret is DECISION_INIT and is to be released in every case.
  */
 must_check int decision_make(const struct context *c, const struct decision_input *in,
 	struct decision *ret, struct error *err);

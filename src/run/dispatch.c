@@ -13,6 +13,7 @@
 #include "run/ledger.h"
 #include "run/provider.h"
 #include "run/revoke.h"
+#include "run/run-egress.h"
 #include "run/run-lease.h"
 #include "run/sandbox-run.h"
 #include "spec/spec-json.h"
@@ -159,23 +160,28 @@ static void prepare(const struct context *c, const struct dispatch *in, const st
 	};
 }
 
-/* What the store has for a run: asked in one opening. */
+/* What the store knows of a run before it is decided. */
 struct known {
 	struct provider provider;
 	struct ceilings ceilings; /* without the fleet's */
+	struct run_lease lease;
+	struct run_egress egress;
 };
-#define KNOWN_INIT ((struct known){.provider = PROVIDER_INIT})
+#define KNOWN_INIT \
+	((struct known){ \
+		.provider = PROVIDER_INIT, .lease = RUN_LEASE_INIT, .egress = RUN_EGRESS_INIT})
 
 static void known_done(struct known *k)
 {
 	provider_done(&k->provider);
+	run_lease_done(&k->lease);
+	run_egress_done(&k->egress);
 }
 
-/* … and which grants match it. */
-static int ask_store(const struct context *c, const struct dispatch *in, struct known *known,
-	struct run_lease *lease, struct error *err)
+/* What the store knows of the project, and which grants match the run. One opening. */
+static int ask_store(
+	const struct context *c, const struct dispatch *in, struct known *k, struct error *err)
 {
-	struct provider *provider = &known->provider;
 	AUTO_PTR(store) store = NULL;
 	const char *executor = in->input.executor_id;
 	struct run_lease_who who = {
@@ -186,42 +192,44 @@ static int ask_store(const struct context *c, const struct dispatch *in, struct 
 	};
 
 	if (store_open_existing(c->home.path, &store, err) < 0 ||
-		provider_load(store, in->input.project, provider, err) < 0)
+		provider_load(store, in->input.project, &k->provider, err) < 0)
 		return -1;
-	who.project = provider->project ? provider->project : in->input.project;
-	if (ceilings_load(store, who.executor, who.project, &known->ceilings, err) < 0)
+	who.project = k->provider.project ? k->provider.project : in->input.project;
+	if (ceilings_load(store, who.executor, who.project, &k->ceilings, err) < 0)
 		return -1;
-	return run_lease_find(store, &who, lease, err);
+	return run_lease_find(store, &who, &k->lease, err) < 0
+		       ? -1
+		       : run_egress_find(store, &who, &k->egress, err);
 }
 
-/* The decision with both. */
-static int decide(const struct context *c, const struct dispatch *in, struct known *known,
-	struct run_lease *lease, struct decision *d, struct error *err)
+/* The decision with all of it. */
+static int decide(const struct context *c, const struct dispatch *in, struct known *k,
+	struct decision *d, struct error *err)
 {
 	struct decision_input input = in->input;
 
-	if (ask_store(c, in, known, lease, err) < 0)
+	if (ask_store(c, in, k, err) < 0)
 		return -1;
-	input.harness = known->provider.harness;
-	input.offer = &lease->offer;
-	input.ceilings = &known->ceilings;
+	input.harness = k->provider.harness;
+	input.offer = &k->lease.offer;
+	input.ceilings = &k->ceilings;
+	input.egress = &k->egress;
 	return decision_make(c, &input, d, err);
 }
 
-static int run(const struct context *c, const struct dispatch *in, struct known *known,
+static int run(const struct context *c, const struct dispatch *in, struct known *k,
 	struct decision *d, struct dispatched *ret, struct error *err)
 {
-	AUTO(run_lease) lease = RUN_LEASE_INIT;
-	AUTO(prepared) p = {.lease = &lease};
+	AUTO(prepared) p = {.lease = &k->lease};
 
-	if (decide(c, in, known, &lease, d, err) < 0 || run_lease_make(&lease, d, err) < 0)
+	if (decide(c, in, k, d, err) < 0 || run_lease_make(&k->lease, d, err) < 0)
 		return -1;
-	prepare(c, in, d, known->provider.project, &p);
+	prepare(c, in, d, k->provider.project, &p);
 	p.start.ret_supervisor = &ret->supervisor;
 	if (executor_start(d->executor, &p.start, ret->handle, err) < 0)
 		return -1;
 	/* Behind the start, which it must not keep waiting. */
-	if (lease.revocations_due)
+	if (k->lease.revocations_due)
 		revoke_due_on(&c->home, &c->executors);
 	return 0;
 }
@@ -258,14 +266,14 @@ static const char *executor_of(
 int dispatch_run(const struct context *c, const struct dispatch *in, struct dispatched *ret,
 	struct error *err)
 {
-	AUTO(known) known = KNOWN_INIT;
+	AUTO(known) k = KNOWN_INIT;
 	AUTO(decision) d = DECISION_INIT;
 
 	*ret = (struct dispatched){.supervisor = -1};
-	int r = run(c, in, &known, &d, ret, err);
+	int r = run(c, in, &k, &d, ret, err);
 	if (r < 0)
 		audit_refusal(c->home.path, in->input.project, executor_of(c, in, &d), err);
-	note(c, in, &known.provider, &d, ret, r < 0 ? err : NULL);
+	note(c, in, &k.provider, &d, ret, r < 0 ? err : NULL);
 	return r;
 }
 
@@ -360,19 +368,20 @@ static json_t *explain_image(
 int dispatch_explain(
 	const struct context *c, const struct dispatch *in, json_t **ret, struct error *err)
 {
-	AUTO(known) known = KNOWN_INIT;
-	AUTO(run_lease) lease = RUN_LEASE_INIT;
+	AUTO(known) k = KNOWN_INIT;
 	AUTO(decision) d = DECISION_INIT;
-	AUTO(prepared) p = {.lease = &lease};
+	AUTO(prepared) p = {.lease = &k.lease};
 	AUTO(argv_line) line = ARGV_LINE_INIT;
 	AUTO(run_image) image = RUN_IMAGE_INIT;
 
 	*ret = NULL;
-	if (decide(c, in, &known, &lease, &d, err) < 0)
+	if (decide(c, in, &k, &d, err) < 0)
 		return -1;
-	prepare(c, in, &d, known.provider.project, &p);
+	prepare(c, in, &d, k.provider.project, &p);
 	*ret = explain_decision(c, &d);
-	json_object_set_new(*ret, "grants", offer_to_json(&lease.offer));
+	json_object_set_new(json_object_get(*ret, "network"), "proxy",
+		run_egress_to_json(&k.egress, d.run.grant));
+	json_object_set_new(*ret, "grants", offer_to_json(&k.lease.offer));
 	if (!container_driver_of(d.executor))
 		return 0;
 	if (container_driver_explain(d.executor, &p.start, &line, &image, err) < 0)

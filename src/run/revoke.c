@@ -8,7 +8,9 @@
 #include "run/context.h"
 #include "run/leases.h"
 #include "store/audit.h"
+#include "store/egress-grant.h"
 #include "store/grant.h"
+#include "store/journal.h"
 #include "store/lease.h"
 #include "store/query.h"
 #include "store/revocation.h"
@@ -23,8 +25,15 @@ enum { GRANTS_MAX = 1000000, REASON_MAX = 512, DUE_MS = 2000 };
 /* What the audit row says of a grant. */
 struct revoked {
 	json_t *payload;
-	bool before; /* it was revoked already */
+	char *project; /* that an egress grant is for; NULL: another subject, or another grant */
+	bool before;   /* it was revoked already */
 };
+
+static void revoked_done(struct revoked *r)
+{
+	json_decref(r->payload);
+	free(r->project);
+}
 
 static void describe(void *data, const struct store_grant *g)
 {
@@ -36,17 +45,63 @@ static void describe(void *data, const struct store_grant *g)
 		json_from_bytes(g->subject));
 }
 
-static int audit_revoke(
-	struct store *s, json_t *payload, const struct revoke_order *order, struct error *err)
+static void describe_egress(void *data, const struct store_egress_grant *g)
 {
-	struct store_audit_event event = {.action = "secret.revoke",
-		.entity = "grant",
-		.actor = order->actor,
-		.payload = payload};
+	struct revoked *r = data;
 
-	json_object_set_new(payload, "action", json_string(revocation_action_text(order->action)));
-	json_object_set_new(payload, "reason", json_from_string(order->reason));
-	return store_audit_add(s, &event, err);
+	r->before = g->revoked_at != 0;
+	r->payload = json_pack("{s:s, s:o, s:o}", "decision", "allow", "grant_id",
+		json_from_bytes(g->id), "subject", json_from_bytes(g->subject));
+	if (text_starts(g->subject, "project:/"))
+		r->project = mem_strndup(g->subject.p + 8, g->subject.len - 8);
+}
+
+/* The two tables that grants are in, and how the ledger speaks of them. */
+struct table {
+	int (*look)(struct store *s, const char *id, struct revoked *r, struct error *err);
+	int (*end)(struct store *s, const char *id, int64_t now, struct error *err);
+	enum error_code none;
+	const char *action, *entity;
+};
+
+static int look_secret(struct store *s, const char *id, struct revoked *r, struct error *err)
+{
+	return store_grant_show(s, id, describe, r, err);
+}
+
+static int look_egress(struct store *s, const char *id, struct revoked *r, struct error *err)
+{
+	return store_egress_grant_show(s, id, describe_egress, r, err);
+}
+
+static const struct table tables[] = {
+	{look_secret, store_grant_revoke, ERROR_GRANT_NOT_FOUND, "secret.revoke", "grant"},
+	{look_egress, store_egress_grant_revoke, ERROR_EGRESS_GRANT_NOT_FOUND, "egress.revoke",
+		"egress"},
+};
+
+static const struct table *table_of(const char *grant)
+{
+	return &tables[text_starts(text_of(grant), "egress_")];
+}
+
+/* In the trail, and for the owner of the project that an egress grant was for. */
+static int tell_ledger(struct store *s, const struct revoked *r, const struct revoke_order *order,
+	struct error *err)
+{
+	struct store_audit_event event = {.action = table_of(order->grant)->action,
+		.entity = table_of(order->grant)->entity,
+		.actor = order->actor,
+		.payload = r->payload};
+	auto_free char *said = mem_printf("egress grant %s was revoked", order->grant);
+	struct store_event row = {.project = r->project, .kind = "egress.revoke", .message = said};
+
+	json_object_set_new(
+		r->payload, "action", json_string(revocation_action_text(order->action)));
+	json_object_set_new(r->payload, "reason", json_from_string(order->reason));
+	if (store_audit_add(s, &event, err) < 0)
+		return -1;
+	return r->project && !r->before ? store_journal_add(s, &row, err) : 0;
 }
 
 static int add(struct store *s, const struct revoke_order *order, int64_t *ret, struct error *err)
@@ -89,17 +144,16 @@ static int find_grant_order(
 static int store_grant_order(
 	struct store *s, const struct revoke_order *order, int64_t *ret, struct error *err)
 {
-	struct revoked r = {.payload = NULL};
-	int found = store_grant_show(s, order->grant, describe, &r, err);
-	auto_json *payload = r.payload;
+	const struct table *t = table_of(order->grant);
+	AUTO(revoked) r = {.payload = NULL};
+	int found = t->look(s, order->grant, &r, err);
 
 	if (found > 0)
-		return error_set(err, ERROR_GRANT_NOT_FOUND, "there is no grant %s",
-			quoted_string(order->grant));
-	if (found < 0 || store_grant_revoke(s, order->grant, clocks_now().realtime, err) < 0)
+		return error_set(err, t->none, "there is no grant %s", quoted_string(order->grant));
+	if (found < 0 || t->end(s, order->grant, clocks_now().realtime, err) < 0)
 		return -1;
 	int new = find_grant_order(s, order, ret, err);
-	if (new < 0 || ((new > 0 || !r.before) && audit_revoke(s, payload, order, err) < 0))
+	if (new < 0 || ((new > 0 || !r.before) && tell_ledger(s, &r, order, err) < 0))
 		return -1;
 	return new > 0 ? add(s, order, ret, err) : 0;
 }

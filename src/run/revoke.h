@@ -22,7 +22,8 @@ struct revoke_order {
 };
 /*
  * Stores it, with the runs that hold it now. Of a whole grant (no lease) the grant ends here, and a
- * second order goes on with the first. -1: grant_not_found, lease_not_found, those of the store.
+ * second order goes on with the first; it is of a secret, or (egress_…) one of egress. -1:
+ * grant_not_found, egress_grant_not_found, lease_not_found, those of the store.
  */
 must_check int revoke_store(
 	struct store *s, const struct revoke_order *order, int64_t *ret_number, struct error *err);

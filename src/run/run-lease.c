@@ -25,19 +25,26 @@ void run_lease_done(struct run_lease *l)
 	*l = RUN_LEASE_INIT;
 }
 
-int run_lease_find(
-	struct store *s, const struct run_lease_who *who, struct run_lease *ret, struct error *err)
+void run_lease_subject(
+	const struct run_lease_who *who, struct subject_label *labels, struct subject_who *ret)
 {
-	auto_free struct subject_label *labels = mem_alloc(who->n_labels * sizeof(*labels));
-	struct subject_who subject = {
+	*ret = (struct subject_who){
 		.project = text_of(who->project),
 		.executor = text_of(who->executor),
 		.labels = labels,
 		.n_labels = who->n_labels,
 	};
-
 	for (size_t i = 0; i < who->n_labels; i++)
 		labels[i] = (struct subject_label){who->labels[i].key, who->labels[i].value};
+}
+
+int run_lease_find(
+	struct store *s, const struct run_lease_who *who, struct run_lease *ret, struct error *err)
+{
+	auto_free struct subject_label *labels = mem_alloc((who->n_labels + 1) * sizeof(*labels));
+	struct subject_who subject;
+
+	run_lease_subject(who, labels, &subject);
 	mem_set_string(&ret->home, who->home);
 	mem_set_string(&ret->project, who->project);
 	mem_set_string(&ret->executor, who->executor);

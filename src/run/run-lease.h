@@ -41,6 +41,9 @@ struct run_lease_who {
 	const struct request_label *labels;
 	size_t n_labels;
 };
+/* As subjects of grants see it; `labels` has room for all of its labels, and is borrowed. */
+void run_lease_subject(
+	const struct run_lease_who *who, struct subject_label *labels, struct subject_who *ret);
 /* Which grants match. `s` NULL: the home has no store, and so none. Opens no payload. */
 must_check int run_lease_find(
 	struct store *s, const struct run_lease_who *who, struct run_lease *ret, struct error *err);

@@ -207,5 +207,44 @@ const char *const migrations[] = {
 	"set_by TEXT NOT NULL, "
 	"PRIMARY KEY (source, subject)"
 	") STRICT, WITHOUT ROWID;",
+
+	/*
+	 * 8: who may reach what through the proxy (store/egress-grant.h), and the sessions of runs
+	 * under these grants (store/egress-session.h).
+	 */
+	"CREATE TABLE egress_grant ("
+	"number INTEGER PRIMARY KEY, "
+	"id TEXT NOT NULL UNIQUE, "
+	"subject TEXT NOT NULL, "
+	"scope TEXT NOT NULL, "
+	"policy TEXT NOT NULL, "
+	"created_by TEXT NOT NULL, "
+	"created_at INTEGER NOT NULL, "
+	"expires_at INTEGER NOT NULL, "
+	"revoked_at INTEGER, "
+	"boot_id TEXT NOT NULL, "
+	"boottime_ms INTEGER NOT NULL"
+	") STRICT;"
+	"CREATE INDEX egress_grant_expires ON egress_grant (expires_at);"
+	"CREATE TABLE egress_session ("
+	"number INTEGER PRIMARY KEY, "
+	"id TEXT NOT NULL UNIQUE, "
+	"grant_id TEXT NOT NULL REFERENCES egress_grant (id), "
+	"token_sha256 TEXT NOT NULL CHECK (length(token_sha256) = 64), "
+	"run TEXT NOT NULL UNIQUE, "
+	"project TEXT NOT NULL, "
+	"executor TEXT NOT NULL, "
+	"subject TEXT NOT NULL, "
+	"policy TEXT NOT NULL, "
+	"opened_at INTEGER NOT NULL, "
+	"deadline INTEGER NOT NULL, "
+	"boot_id TEXT NOT NULL, "
+	"boottime_ms INTEGER NOT NULL, "
+	"bytes_up INTEGER NOT NULL DEFAULT 0, "
+	"bytes_down INTEGER NOT NULL DEFAULT 0, "
+	"state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'closed')), "
+	"reason TEXT NOT NULL DEFAULT ''"
+	") STRICT;"
+	"CREATE INDEX egress_session_open ON egress_session (grant_id) WHERE state = 'open';",
 };
 const size_t migrations_count = ARRAY_SIZE(migrations);

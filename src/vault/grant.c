@@ -42,8 +42,7 @@ enum grant_state grant_state(const struct store_grant *g, const struct two_clock
 	return grant_end(g, now) <= now->realtime ? GRANT_EXPIRED : GRANT_ACTIVE;
 }
 
-/* The two largest parts of what is left: `23h59m`. */
-static char *left_text(int64_t seconds)
+char *grant_left_text(int64_t seconds)
 {
 	static const struct {
 		int64_t seconds;
@@ -66,7 +65,7 @@ static json_t *expires_text(const struct store_grant *g, const struct two_clocks
 
 	if (state != GRANT_ACTIVE)
 		return json_string(grant_state_text(state));
-	auto_free char *left = left_text(grant_end(g, now) - now->realtime);
+	auto_free char *left = grant_left_text(grant_end(g, now) - now->realtime);
 	return json_string(left);
 }
 

@@ -29,6 +29,8 @@ must_check int grant_make(struct store *s, const struct grant_request *request,
 
 enum grant_state { GRANT_ACTIVE, GRANT_EXPIRED, GRANT_REVOKED, GRANT_STATE_COUNT };
 const char *grant_state_text(enum grant_state state); /* active, expired, revoked */
+/* The two largest parts of what is left, for people: `23h59m`. */
+must_check char *grant_left_text(int64_t seconds);
 /* By both clocks. */
 enum grant_state grant_state(const struct store_grant *g, const struct two_clocks *now);
 /* When it ends by the wall clock of now. */

@@ -15,7 +15,7 @@
 
 enum {
 	LEASE_ID_SIZE = 31,          /* "lease_" + 24 hexadecimal digits + NUL */
-	GRANT_ID_SIZE = 31,          /* "grant_" + 24 */
+	GRANT_ID_SIZE = 32,          /* "egress_" + 24, the longest */
 	SECRET_ID_SIZE = 29,         /* "sec_" + 24 */
 	MATERIAL_FILES_MAX = 256,    /* staged for one run */
 	MATERIAL_ENV_MAX = 512,      /* variables */

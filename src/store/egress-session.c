@@ -1,0 +1,150 @@
+#include "store/egress-session.h"
+
+#include "store/query.h"
+
+#define SELECT \
+	"SELECT id, grant_id, token_sha256, run, project, executor, subject, policy, boot_id, " \
+	"reason, opened_at, deadline, boottime_ms, bytes_up, bytes_down, state = 'open' " \
+	"FROM egress_session "
+
+static void read_row(const struct query *q, struct store_egress_session *ret)
+{
+	struct text *const texts[] = {&ret->id, &ret->grant, &ret->token_sha256, &ret->run,
+		&ret->project, &ret->executor, &ret->subject, &ret->policy, &ret->boot_id,
+		&ret->reason};
+	int64_t *const numbers[] = {&ret->opened_at, &ret->deadline, &ret->boottime_ms,
+		&ret->bytes_up, &ret->bytes_down};
+	int column = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		*texts[i] = query_text(q, column++);
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		*numbers[i] = query_int(q, column++);
+	ret->open = query_int(q, column) != 0;
+}
+
+int store_egress_session_add(
+	struct store *s, const struct store_egress_session *e, struct error *err)
+{
+	const struct text texts[] = {e->id, e->grant, e->token_sha256, e->run, e->project,
+		e->executor, e->subject, e->policy, e->boot_id};
+	const int64_t numbers[] = {e->opened_at, e->deadline, e->boottime_ms};
+	AUTO(query) q = QUERY_INIT;
+
+	if (query_prepare(s,
+		    "INSERT INTO egress_session (id, grant_id, token_sha256, run, project, "
+		    "executor, subject, policy, boot_id, opened_at, deadline, boottime_ms) "
+		    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		    &q, err) < 0)
+		return -1;
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		query_bind_text(&q, texts[i].p ? texts[i] : TEXT(""));
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		query_bind_int(&q, numbers[i]);
+	return query_run(&q, err);
+}
+
+/* Rows that were shown, or -1. */
+static int show_rows(struct query *q, void (*row)(void *data, const struct store_egress_session *e),
+	void *data, struct error *err)
+{
+	struct store_egress_session one;
+	int r, n = 0;
+
+	for (; (r = query_step(q, err)) > 0; n++) {
+		read_row(q, &one);
+		row(data, &one);
+	}
+	return r < 0 ? -1 : n;
+}
+
+int store_egress_session_show_run(struct store *s, const char *run,
+	void (*row)(void *data, const struct store_egress_session *e), void *data,
+	struct error *err)
+{
+	AUTO(query) q = QUERY_INIT;
+
+	if (query_prepare(s, SELECT "WHERE run = ?", &q, err) < 0)
+		return -1;
+	query_bind_text(&q, text_of(run));
+	int n = show_rows(&q, row, data, err);
+	return n < 0 ? -1 : n == 0;
+}
+
+int store_egress_session_list_open(struct store *s, const char *grant,
+	void (*row)(void *data, const struct store_egress_session *e), void *data,
+	struct error *err)
+{
+	AUTO(query) q = QUERY_INIT;
+
+	if (query_prepare(s, SELECT "WHERE state = 'open' AND ? IN ('', grant_id) ORDER BY number",
+		    &q, err) < 0)
+		return -1;
+	query_bind_text(&q, text_of(grant ? grant : ""));
+	return show_rows(&q, row, data, err) < 0 ? -1 : 0;
+}
+
+int store_egress_session_renew(struct store *s, const char *id, int64_t deadline, struct error *err)
+{
+	AUTO(query) q = QUERY_INIT;
+
+	if (query_prepare(s,
+		    "UPDATE egress_session SET deadline = ?1 "
+		    "WHERE id = ?2 AND state = 'open' AND deadline < ?1",
+		    &q, err) < 0)
+		return -1;
+	query_bind_int(&q, deadline);
+	query_bind_text(&q, text_of(id));
+	if (query_run(&q, err) < 0)
+		return -1;
+	return query_changes(s) == 0;
+}
+
+int store_egress_session_count(
+	struct store *s, const char *id, int64_t bytes_up, int64_t bytes_down, struct error *err)
+{
+	AUTO(query) q = QUERY_INIT;
+
+	if (query_prepare(s,
+		    "UPDATE egress_session SET bytes_up = max(bytes_up, ?), "
+		    "bytes_down = max(bytes_down, ?) WHERE id = ?",
+		    &q, err) < 0)
+		return -1;
+	query_bind_int(&q, bytes_up);
+	query_bind_int(&q, bytes_down);
+	query_bind_text(&q, text_of(id));
+	return query_run(&q, err);
+}
+
+static int prune(struct store *s, struct error *err)
+{
+	AUTO(query) q = QUERY_INIT;
+
+	if (query_prepare(s,
+		    "DELETE FROM egress_session WHERE state <> 'open' AND number <= (SELECT number "
+		    "FROM egress_session WHERE state <> 'open' ORDER BY number DESC "
+		    "LIMIT 1 OFFSET ?)",
+		    &q, err) < 0)
+		return -1;
+	query_bind_int(&q, STORE_EGRESS_SESSIONS_KEPT);
+	return query_run(&q, err);
+}
+
+int store_egress_session_close(
+	struct store *s, const char *id, const char *reason, struct error *err)
+{
+	AUTO(query) q = QUERY_INIT;
+
+	if (query_prepare(s,
+		    "UPDATE egress_session SET state = 'closed', reason = ? "
+		    "WHERE id = ? AND state = 'open'",
+		    &q, err) < 0)
+		return -1;
+	query_bind_text(&q, text_of(reason));
+	query_bind_text(&q, text_of(id));
+	if (query_run(&q, err) < 0)
+		return -1;
+	if (query_changes(s) == 0)
+		return 1;
+	return prune(s, err);
+}

@@ -1,0 +1,52 @@
+/*
+ * Table egress_session: a run's live use of one egress grant (network.md §12.1). Of the token only
+ * its SHA-256 is here. The policy is what the grant said when the session was opened.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "store/store.h"
+
+enum { STORE_EGRESS_SESSIONS_KEPT = 1024 }; /* that are closed */
+
+/* One row; texts live as long as the call that shows it. */
+struct store_egress_session {
+	struct text id;    /* sess_… */
+	struct text grant; /* egress_… */
+	struct text token_sha256;
+	struct text run; /* its handle: a run has one session; `egress test` has its own word */
+	struct text project, executor, subject;
+	struct text policy;
+	int64_t opened_at, deadline; /* seconds since 1970; the deadline only grows */
+	struct text boot_id;         /* boot of opened_at, and its boottime */
+	int64_t boottime_ms;
+	int64_t bytes_up, bytes_down; /* as they were last told */
+	bool open;
+	struct text reason; /* why it was closed; empty while it is open */
+};
+
+must_check int store_egress_session_add(
+	struct store *s, const struct store_egress_session *e, struct error *err);
+/* Calls `row` for the session of this run: 0, or 1 = it has none. */
+must_check int store_egress_session_show_run(struct store *s, const char *run,
+	void (*row)(void *data, const struct store_egress_session *e), void *data,
+	struct error *err);
+/* Calls `row` for each open session under a grant (NULL: under any), oldest first. */
+must_check int store_egress_session_list_open(struct store *s, const char *grant,
+	void (*row)(void *data, const struct store_egress_session *e), void *data,
+	struct error *err);
+/* Never back, and only of an open one: 0, or 1 = nothing moved. */
+must_check int store_egress_session_renew(
+	struct store *s, const char *id, int64_t deadline, struct error *err);
+/* Counters only grow. */
+must_check int store_egress_session_count(
+	struct store *s, const char *id, int64_t bytes_up, int64_t bytes_down, struct error *err);
+/*
+ * 0, or 1 = it was not open. Of those that are closed, the oldest beyond
+ * STORE_EGRESS_SESSIONS_KEPT go.
+ */
+must_check int store_egress_session_close(
+	struct store *s, const char *id, const char *reason, struct error *err);
