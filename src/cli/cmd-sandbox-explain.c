@@ -37,7 +37,7 @@ static void print_argv(const json_t *argv)
 static void print(const json_t *j)
 {
 	static const char *const keys[] = {"executor", "spec", "requirements", "limits", "network",
-		"image", "build_network", "env", "grants", "mounts", "warnings"};
+		"image", "build_network", "env", "grants", "mounts", "ungated", "warnings"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		print_section(j, keys[i]);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "executor/container/capabilities.h"
 #include "executor/container/driver/driver.h"
 #include "executor/container/driver/image-harness.h"
 #include "executor/container/driver/run-image.h"
@@ -390,6 +391,10 @@ int dispatch_explain(
 	if (image.build.key[0])
 		json_object_set_new(*ret, "build_network", json_string(image.build.network));
 	run_image_warn(&image, *ret);
+	if (line.standalone)
+		json_object_set_new(*ret, "ungated",
+			capabilities_ungated_to_json(
+				container_driver_of(d.executor)->runtime.engine));
 	json_object_set_new(*ret, "mounts", mounts_to_json(&line));
 	json_object_set_new(*ret, "argv", argv_to_json(&line));
 	return 0;

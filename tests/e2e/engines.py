@@ -272,7 +272,8 @@ class Docker(Engine):
         self.daemon = subprocess.Popen(
             ["dockerd", "--host", endpoint, "--data-root", self.place / "data",
              "--exec-root", self.place / "exec", "--pidfile", self.place / "dockerd.pid",
-             "--iptables=false", "--ip6tables=false", "--bridge=none"],
+             "--iptables=false", "--ip6tables=false", "--bridge=none",
+             "--add-runtime", f"runsc={self.place}/runsc"],
             env={"PATH": PATH, "HOME": self.env["HOME"]}, stdin=subprocess.DEVNULL,
             stdout=self.log, stderr=self.log, start_new_session=True)
         self.wait_for_daemon()

@@ -54,6 +54,27 @@ struct container_capabilities capabilities_of(const struct container_options *op
 	};
 }
 
+json_t *capabilities_ungated_to_json(enum engine engine)
+{
+	static const char *const lacks[] = {
+		"a look at the sandbox from inside before the first instruction",
+		"the exact wait status: the engine's exit code counts, so 139 may be SIGSEGV",
+		"command_not_found: exit status 127 and a line on stderr, as of a shell",
+		"processor time and memory of processes inside",
+		"granted devices and interfaces",
+		"attach through the init: the engine's exec, and what a session leaves is unknown",
+	};
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < ARRAY_SIZE(lacks); i++)
+		json_array_append_new(list, json_string(lacks[i]));
+	if (engine == ENGINE_DOCKER)
+		json_array_append_new(list,
+			json_string("limits checked before the first instruction; output between "
+				    "the death of docker's client and its replacement"));
+	return list;
+}
+
 static const char *const always[] = {"stream", "signal", "attach", "revocation",
 	"shares_host_filesystem", "image_override", "sandbox_build", "sandbox_mounts",
 	"host_mounts", "secret_files"};

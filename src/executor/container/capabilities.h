@@ -46,5 +46,7 @@ bool capabilities_limits(const struct runtime *runtime, int cgroup_version, bool
 /* options are normalized. */
 struct container_capabilities capabilities_of(const struct container_options *options,
 	const struct runtime *runtime, const struct capability_facts *facts);
+/* What a run without a gate lacks on this engine (§9.2), in words: a list. */
+must_check json_t *capabilities_ungated_to_json(enum engine engine);
 /* All fields of the table in §20. */
 must_check json_t *capabilities_to_json(const struct container_capabilities *c);

@@ -63,6 +63,12 @@ static int64_t within(const json_t *object, const char *key, int64_t max, int64_
 	return n < 0 || n > max ? unknown : n;
 }
 
+bool inspect_has_started(const struct inspection *i)
+{
+	/* Unset is the year 1 for both engines. */
+	return i->started_at && i->started_at[0] && !text_starts(text_of(i->started_at), "0001-");
+}
+
 int inspect_read(const json_t *object, struct inspection *ret, struct error *err)
 {
 	size_t i;

@@ -21,6 +21,8 @@ struct inspection {
 };
 #define INSPECTION_INIT ((struct inspection){.exit_code = -1, .env = STRV_INIT(4096)})
 void inspection_done(struct inspection *i);
+/* Its process was started once: the engine has a time for that. */
+bool inspect_has_started(const struct inspection *i);
 
 /* One object of the answer's list. */
 must_check int inspect_read(const json_t *object, struct inspection *ret, struct error *err);

@@ -129,6 +129,8 @@ json_t *plan_to_json(const struct plan *p)
 			json_integer(*CONST_MEMBER(p, number_members[i].offset, int64_t)));
 	json_object_set_new(j, "uid", json_integer(p->uid));
 	json_object_set_new(j, "gid", json_integer(p->gid));
+	json_object_set_new(j, "standalone", json_boolean(p->standalone));
+	json_object_set_new(j, "virtualized", json_boolean(p->virtualized));
 	json_object_set_new(j, "runtime",
 		json_pack("{s:s, s:o, s:b, s:o}", "engine", engine_text(p->runtime.engine), "path",
 			json_exact(p->runtime.path), "rootless", p->runtime.rootless, "endpoint",
@@ -200,5 +202,7 @@ int plan_from_json(json_t *j, struct plan *ret, struct error *err)
 	limits_from_json(json_object_get(j, "asked"), &ret->asked);
 	ret->uid = (uid_t)json_get_int(j, "uid", 0);
 	ret->gid = (gid_t)json_get_int(j, "gid", 0);
+	ret->standalone = json_get_bool(j, "standalone", false);
+	ret->virtualized = json_get_bool(j, "virtualized", false);
 	return 0;
 }

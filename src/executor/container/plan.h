@@ -41,6 +41,8 @@ struct plan {
 	uid_t uid; /* identity of the workload, in numbers of the host */
 	gid_t gid;
 	struct runtime runtime;
+	bool standalone;         /* no init of ours is asked (§9.2) */
+	bool virtualized;        /* a standalone one with a memory of its own (Kata) */
 	struct strv engine_argv; /* the engine line, argv[0] = path of the engine */
 	struct strv client_env;  /* environment of every engine call; nothing of the workload */
 	struct strv command;

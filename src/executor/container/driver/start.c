@@ -21,6 +21,7 @@
 #include "executor/container/hosts.h"
 #include "executor/container/launch.h"
 #include "executor/container/plan.h"
+#include "executor/container/validate.h"
 #include "executor/rundir/prune.h"
 #include "executor/rundir/record.h"
 #include "executor/rundir/stage-record.h"
@@ -212,11 +213,6 @@ static int check_available(const struct preparation *p, struct error *err)
 {
 	const struct container_options *o = &p->driver->options;
 
-	if (p->line.standalone)
-		return error_set(err, ERROR_NOT_AVAILABLE_YET,
-			"runs under the kernel-isolated runtime %s are not available in this "
-			"version",
-			quoted_string(o->oci_runtime));
 	if (!o->egress_filter_enabled || p->start->request->disable_network)
 		return 0;
 	error_set(err, ERROR_NOT_AVAILABLE_YET,
@@ -378,6 +374,8 @@ static int make_plan(struct preparation *p, const struct executor *e, const char
 	const struct executor_start *start = p->start;
 
 	plan_strings(p, e, handle, plan);
+	plan->standalone = p->line.standalone;
+	plan->virtualized = oci_class_of(text_of(o->oci_runtime)).virtualized;
 	plan->uid = p->project.uid;
 	plan->gid = p->project.gid;
 	strv_add_all(&plan->engine_argv, &p->line.argv);

@@ -71,25 +71,37 @@ static int restore_secrets(struct supervisor *s, const struct strv *env, struct 
 	return mask_variables(s, env, err) < 0 ? -1 : lease_restore(s, err);
 }
 
-static int listen_for_init(struct supervisor *s, struct error *err)
+/* Its init, or what stands for it: false when there is none any more. */
+static bool hold_sandbox(struct supervisor *s, const struct inspection *seen)
 {
-	return gate_make_folder(s, err) < 0 ? -1 : gate_listen(s, err);
+	if (s->plan.standalone)
+		return standalone_adopt(s, seen);
+	if (seen->pid > 0 && gate_hold_init(s, seen->pid) == 0 &&
+		verify_adopted(seen->pid, supervisor_container_id(s)))
+		s->expected_pid = seen->pid;
+	return s->expected_pid > 0;
+}
+
+static void listen_for_init(struct supervisor *s)
+{
+	auto_error struct error err = ERROR_INIT;
+
+	if (gate_make_folder(s, &err) < 0 || gate_listen(s, &err) < 0)
+		gate_set_mute(s, err.message);
+	else
+		s->init_timer = loop_at(s->loop, clock_boottime_ms() + INIT_WAIT_MS, on_mute, s);
 }
 
 /* The run goes on: pipes, control groups, deadline, and the init's new connection. */
 static void go_on(struct supervisor *s, const struct inspection *seen)
 {
-	auto_error struct error err = ERROR_INIT;
-
 	s->phase = s->confirmed ? PHASE_RUNNING : PHASE_RELEASED;
 	record_set_state(s->record, "running");
 	note_crash(s);
-	if (seen->pid > 0 && gate_hold_init(s, seen->pid) == 0 &&
-		verify_adopted(seen->pid, supervisor_container_id(s)))
-		s->expected_pid = seen->pid;
+	bool held = hold_sandbox(s, seen);
 	supervisor_persist(s, false);
 	fault_hit("adopt:go-on");
-	if (s->expected_pid == 0) {
+	if (!held) {
 		/* podman goes on calling it running when its monitor is dead (§11.1). */
 		gate_release_init(s);
 		finish_begin(s);
@@ -98,10 +110,8 @@ static void go_on(struct supervisor *s, const struct inspection *seen)
 	interfaces_restore(s);
 	start_watch_cgroup(s);
 	output_start(&s->output);
-	if (listen_for_init(s, &err) < 0)
-		gate_set_mute(s, err.message);
-	else
-		s->init_timer = loop_at(s->loop, clock_boottime_ms() + INIT_WAIT_MS, on_mute, s);
+	if (!s->plan.standalone)
+		listen_for_init(s);
 	fault_hit("adopt:listen");
 	stop_arm_deadline(s);
 	extend_begin(s);
@@ -119,6 +129,9 @@ static void wind_up(struct supervisor *s, const struct inspection *seen)
 	if (s->wait_status < 0)
 		log_writer_gap(s->output.log, clock_realtime_ns(), LOG_LOST_UNKNOWN);
 	s->engine_exit_code = (int)seen->exit_code;
+	/* There is no init that could have ended with a code of its own before the workload ran. */
+	if (s->plan.standalone && inspect_has_started(seen))
+		s->confirmed = true;
 	finish_begin(s);
 }
 

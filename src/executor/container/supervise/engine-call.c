@@ -35,6 +35,8 @@ static void stream_drain(struct stream *s)
 	char buffer[4096];
 	ssize_t n;
 
+	if (s->fd < 0)
+		return;
 	while ((n = read(s->fd, buffer, sizeof(buffer))) > 0) {
 		size_t room = s->kept.max - s->kept.len;
 		str_add(&s->kept, buffer, (size_t)n < room ? (size_t)n : room);
@@ -124,21 +126,30 @@ static int open_stream(struct stream *s, size_t max, int *ret_child_end, struct 
 	return 0;
 }
 
+static int open_streams(struct engine_call *c, const struct engine_call_spec *spec, int *ret_out,
+	int *ret_err, struct error *err)
+{
+	return open_stream(&c->streams[0], spec->out_max ? spec->out_max : OUT_MAX, ret_out, err) <
+			       0
+		       ? -1
+		       : open_stream(&c->streams[1], ERR_MAX, ret_err, err);
+}
+
 static int start_child(
 	struct engine_call *c, const struct engine_call_spec *spec, struct error *err)
 {
 	auto_fd int out = -1;
 	auto_fd int err_end = -1;
 
-	if (open_stream(&c->streams[0], spec->out_max ? spec->out_max : OUT_MAX, &out, err) < 0 ||
-		open_stream(&c->streams[1], ERR_MAX, &err_end, err) < 0)
+	if (!spec->stdio && open_streams(c, spec, &out, &err_end, err) < 0)
 		return -1;
 	struct spawn s = {
 		.path = spec->path,
 		.argv = spec->argv,
 		.env = spec->env,
 		.new_session = true,
-		.fds = {{out, 1}, {err_end, 2}, {spec->fd3, 3}},
+		.fds = {{spec->stdio ? spec->stdio[0] : out, 1},
+			{spec->stdio ? spec->stdio[1] : err_end, 2}, {spec->fd3, 3}},
 		.n_fds = spec->fd3 >= 0 ? 3 : 2,
 	};
 	return spawn_start(&s, &c->child, err);
@@ -151,12 +162,12 @@ struct engine_call *engine_call_start(struct loop *l, const struct engine_call_s
 
 	*c = (struct engine_call){.loop = l, .child = CHILD_INIT, .fn = fn, .data = data};
 	for (size_t i = 0; i < ARRAY_SIZE(c->streams); i++)
-		c->streams[i].fd = -1;
+		c->streams[i] = (struct stream){.fd = -1, .kept = STR_INIT(1)};
 	if (start_child(c, spec, err) < 0) {
 		call_free(c);
 		return NULL;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(c->streams); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(c->streams) && !spec->stdio; i++)
 		c->streams[i].source =
 			loop_watch(l, c->streams[i].fd, EPOLLIN, on_output, &c->streams[i]);
 	c->ended = loop_watch(l, c->child.pidfd, EPOLLIN, on_ended, c);

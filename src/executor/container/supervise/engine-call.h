@@ -24,6 +24,7 @@ struct engine_call_spec {
 	char *const *argv; /* argv[0] included */
 	char *const *env;
 	int fd3;            /* becomes descriptor 3 of the client; -1 = none */
+	const int *stdio;   /* two: its stdout and stderr, of which nothing is kept; or NULL */
 	int64_t timeout_ms; /* 0 = none */
 	size_t out_max;     /* kept of stdout; 0 = 1 MiB */
 };

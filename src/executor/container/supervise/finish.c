@@ -88,6 +88,7 @@ static void stop_watching(struct supervisor *s)
 	s->init_ended = s->init_timer = s->poll_timer = NULL;
 	gate_unlisten(s);
 	gate_disconnect(s);
+	standalone_release(s);
 	attach_on_run_end(s);
 	extend_end(s);
 	disk_end(s);

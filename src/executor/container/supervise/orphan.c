@@ -26,7 +26,7 @@ struct wanted {
 	bool child; /* not it, but a child of such a one */
 };
 
-/* ENGINE run … --cidfile=RUN/cid …: the second word and one of the others. */
+/* ENGINE run|create … --cidfile=RUN/cid …: the second word and one of the others. */
 static bool is_client(struct text words, const char *cidfile)
 {
 	struct text word;
@@ -34,12 +34,29 @@ static bool is_client(struct text words, const char *cidfile)
 
 	while (text_split(&words, '\0', &word)) {
 		n++;
-		if (n == 2 && !text_is(word, "run"))
+		if (n == 2 && !text_is(word, "run") && !text_is(word, "create"))
 			return false;
 		if (n > 2 && text_is(word, cidfile))
 			return true;
 	}
 	return false;
+}
+
+/* ENGINE init|start|attach … ID: the second word and the last one. */
+static bool is_starter(struct text words, const char *id)
+{
+	struct text word, last = {NULL, 0};
+	unsigned n = 0;
+
+	while (text_split(&words, '\0', &word)) {
+		n++;
+		if (n == 2 && !text_is(word, "init") && !text_is(word, "start") &&
+			!text_is(word, "attach"))
+			return false;
+		if (word.len > 0)
+			last = word;
+	}
+	return n > 2 && text_is(last, id);
 }
 
 /* …/conmon … -n NAME … */
@@ -131,6 +148,33 @@ bool orphan_signal(const struct rundir *run, int signal)
 	return signal_all(&client, signal);
 }
 
+static int find(struct wanted *w)
+{
+	uint64_t number;
+	int found = -1;
+	DIR *proc = opendir("/proc");
+
+	if (!proc)
+		return -1;
+	w->proc = dirfd(proc);
+	for (struct dirent *e; found < 0 && (e = readdir(proc));) {
+		if (num_parse(text_of(e->d_name), INT32_MAX, &number) != NUM_OK)
+			continue;
+		auto_fd int pidfd = (int)syscall(SYS_pidfd_open, (pid_t)number, 0);
+		if (pidfd >= 0 && matches(w, e->d_name))
+			found = TAKE_FD(pidfd);
+	}
+	closedir(proc);
+	return found;
+}
+
+int orphan_client(const char *container_id)
+{
+	struct wanted starter = {.test = is_starter, .value = container_id};
+
+	return container_id[0] ? find(&starter) : -1;
+}
+
 bool orphan_monitor(const char *container_name, bool hard)
 {
 	struct wanted monitor = {.test = is_monitor, .value = container_name};
@@ -144,6 +188,14 @@ bool orphan_monitor(const char *container_name, bool hard)
 	return true;
 }
 
+/* Of a start by several calls (§9.2): those that name the container by its id. */
+static bool signal_starters(struct supervisor *s, int signal)
+{
+	struct wanted starter = {.test = is_starter, .value = supervisor_container_id(s)};
+
+	return s->plan.standalone && starter.value[0] && signal_all(&starter, signal);
+}
+
 bool orphan_works(struct supervisor *s, int signal)
 {
 	int64_t now = clock_boottime_ms();
@@ -153,7 +205,9 @@ bool orphan_works(struct supervisor *s, int signal)
 		return false;
 	if (first)
 		s->client_until = now + PATIENCE_MS;
-	if (!orphan_signal(&s->run, first ? signal : now < s->client_until ? 0 : SIGKILL))
+	signal = first ? signal : now < s->client_until ? 0 : SIGKILL;
+	bool makes = orphan_signal(&s->run, signal);
+	if (!signal_starters(s, signal) && !makes)
 		return false;
 	s->start_killed = true;
 	return true;

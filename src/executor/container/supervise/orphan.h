@@ -15,11 +15,15 @@
  */
 bool orphan_signal(const struct rundir *run, int signal);
 
+/* docker: a pidfd of the client that is attached to this container; -1 = there is none. */
+int orphan_client(const char *container_id);
+
 struct supervisor;
 enum { ORPHAN_EVERY_MS = 50 };
 /*
  * For a new supervisor, called every ORPHAN_EVERY_MS until it answers false (none is left): the
- * first call sends `signal` (0 = none), those after 2 s SIGKILL.
+ * first call sends `signal` (0 = none), those after 2 s SIGKILL. Also to those that start the
+ * container by its id (§9.2).
  */
 bool orphan_works(struct supervisor *s, int signal);
 /*

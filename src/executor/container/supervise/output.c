@@ -78,6 +78,15 @@ int output_open(struct output *o, bool chown, uid_t uid, gid_t gid, struct error
 	return 0;
 }
 
+int output_share(struct output *o, struct error *err)
+{
+	for (size_t i = 0; i < OUTPUT_STREAMS; i++)
+		if (fchmod(o->streams[i].fd, 0666) < 0)
+			return error_set_errno(
+				err, ERROR_HOME_UNUSABLE, errno, "sharing %s", fifo_names[i]);
+	return 0;
+}
+
 int output_open_ends(struct output *o, int fds[2], struct error *err)
 {
 	for (size_t i = 0; i < OUTPUT_STREAMS; i++) {
@@ -91,6 +100,17 @@ int output_open_ends(struct output *o, int fds[2], struct error *err)
 		}
 	}
 	return 0;
+}
+
+void output_take(struct output *o, size_t i, struct str *ret)
+{
+	char buffer[4096];
+	ssize_t n;
+
+	while ((n = read(o->streams[i].fd, buffer, sizeof(buffer))) > 0) {
+		size_t room = ret->max - ret->len;
+		str_add(ret, buffer, (size_t)n < room ? (size_t)n : room);
+	}
 }
 
 int output_redact(struct output *o, struct text value, struct error *err)

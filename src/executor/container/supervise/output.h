@@ -51,8 +51,18 @@ must_check int output_init(struct output *o, struct loop *l, const struct rundir
 void output_done(struct output *o);
 /* Makes the FIFOs (0600, owned by the sandbox where `chown`) or opens those that are there. */
 must_check int output_open(struct output *o, bool chown, uid_t uid, gid_t gid, struct error *err);
+/*
+ * gVisor gives what it gets as stdout and stderr to a user of its own, rootless one that our user
+ * has no rights over (runsc 2022): a new supervisor opens them all the same. RUN is 0700.
+ */
+must_check int output_share(struct output *o, struct error *err);
 /* Blocking descriptors for the workload's fd 1 and 2; the caller's. */
 must_check int output_open_ends(struct output *o, int fds[2], struct error *err);
+/*
+ * Takes out what is in the pipe of stream i (0 stdout, 1 stderr) now, unmasked, as far as it fits
+ * in ret; the rest is dropped. For what an engine says there before the workload.
+ */
+void output_take(struct output *o, size_t i, struct str *ret);
 /* One more value to hide. 1: too short to be masked. */
 must_check int output_redact(struct output *o, struct text value, struct error *err);
 /* Starts reading. */

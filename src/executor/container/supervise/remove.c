@@ -48,8 +48,8 @@ static void settle_revocations(struct supervisor *s)
  */
 void remove_files(struct supervisor *s)
 {
-	static const char *const files[] = {
-		"hosts", "resolv.conf", "stderr.fifo", "stdout.fifo", "cid"};
+	static const char *const files[] = {"hosts", "resolv.conf", "stderr.fifo", "stdout.fifo",
+		"conmon.pid", "init.pid", "cid"};
 	auto_error struct error err = ERROR_INIT;
 
 	fault_hit("finish:removed");

@@ -44,7 +44,7 @@ static bool caller_gone(const struct supervisor *s)
 }
 
 /* Between two steps: where a test breaks in, and where a cancel is looked for. */
-static int step(struct supervisor *s, const char *point, struct error *err)
+int start_step(struct supervisor *s, const char *point, struct error *err)
 {
 	if (fault_hit(point))
 		return error_set(err, ERROR_SHIM_FAILED, "fault injected at %s", point);
@@ -75,7 +75,7 @@ void start_answer(struct supervisor *s)
 }
 
 /* No timer, and no question about an init that has not come. */
-static void stop_waiting(struct supervisor *s)
+void start_stop_waiting(struct supervisor *s)
 {
 	loop_remove(s->start_timer);
 	loop_remove(s->poll_timer);
@@ -84,7 +84,7 @@ static void stop_waiting(struct supervisor *s)
 	s->start_inspect = NULL;
 }
 
-static void release_slot(struct supervisor *s)
+void start_free_slot(struct supervisor *s)
 {
 	if (s->slot_fd >= 0)
 		close(s->slot_fd);
@@ -102,12 +102,12 @@ static void close_mounts(struct supervisor *s)
 
 void start_cleanup(struct supervisor *s)
 {
-	stop_waiting(s);
+	start_stop_waiting(s);
 	loop_remove(s->caller);
 	s->caller = NULL;
 	engine_call_cancel(s->start_call);
 	s->start_call = NULL;
-	release_slot(s);
+	start_free_slot(s);
 	if (s->caller_fd >= 0)
 		close(s->caller_fd);
 	s->caller_fd = -1;
@@ -133,7 +133,7 @@ void start_fail(struct supervisor *s, struct error *err)
 	s->phase = PHASE_ENDING;
 	error_move(&s->failure, err);
 	mask_error(s, &s->failure);
-	stop_waiting(s);
+	start_stop_waiting(s);
 	close_mounts(s);
 	gate_unlisten(s);
 	gate_disconnect(s);
@@ -246,16 +246,18 @@ static int make_files(struct supervisor *s, struct error *err)
 {
 	const struct plan *p = &s->plan;
 
-	if (step(s, "start:7-secrets", err) < 0 || lease_stage(s, err) < 0 ||
-		step(s, "start:8-network", err) < 0 || step(s, "start:9-files", err) < 0 ||
-		open_guest(s, err) < 0)
+	if (start_step(s, "start:7-secrets", err) < 0 || lease_stage(s, err) < 0 ||
+		start_step(s, "start:8-network", err) < 0 ||
+		start_step(s, "start:9-files", err) < 0 || open_guest(s, err) < 0)
 		return -1;
 	rundir_reserve(&s->run);
 	if (output_open(&s->output, !p->runtime.rootless, p->uid, p->gid, err) < 0)
 		return -1;
-	if (gate_make_folder(s, err) < 0 || gate_listen(s, err) < 0)
+	if (p->standalone && p->runtime.rootless && output_share(&s->output, err) < 0)
 		return -1;
-	if (step(s, "start:10-sources", err) < 0)
+	if (!p->standalone && (gate_make_folder(s, err) < 0 || gate_listen(s, err) < 0))
+		return -1;
+	if (start_step(s, "start:10-sources", err) < 0)
 		return -1;
 	for (size_t i = 0; i < p->n_mounts; i++)
 		if (open_mount(s, i, err) < 0)
@@ -278,8 +280,6 @@ static void on_start_timeout(void *data)
 	auto_error struct error err = ERROR_INIT;
 
 	s->start_timer = NULL;
-	if (s->phase != PHASE_STARTING)
-		return;
 	error_set(&err, ERROR_ENGINE_TIMEOUT, "%s did not bring the sandbox up within %lld s",
 		engine_text(s->plan.runtime.engine), (long long)(s->plan.start_timeout_ms / 1000));
 	error_set_remedy(&err,
@@ -294,7 +294,7 @@ static int call_engine(struct supervisor *s, struct error *err)
 	auto_fd int env_file = -1;
 	int64_t called_at = clock_boottime_ms();
 
-	if (step(s, "start:11-engine", err) < 0)
+	if (start_step(s, "start:11-engine", err) < 0)
 		return -1;
 	if (s->launch.env_file) {
 		env_file = file_memfd("env", text_of(s->launch.env_file), err);
@@ -309,12 +309,13 @@ static int call_engine(struct supervisor *s, struct error *err)
 		.timeout_ms = 2 * s->plan.start_timeout_ms,
 	};
 	s->start_called = true;
-	s->start_call = engine_call_start(s->loop, &spec, on_engine_answer, s, err);
+	s->start_call = engine_call_start(s->loop, &spec,
+		s->plan.standalone ? standalone_start_created : on_engine_answer, s, err);
 	if (!s->start_call)
 		return -1;
 	s->start_timer =
 		loop_at(s->loop, called_at + s->plan.start_timeout_ms, on_start_timeout, s);
-	return step(s, "start:11-called", err);
+	return start_step(s, "start:11-called", err);
 }
 
 /*
@@ -386,17 +387,18 @@ static void on_start_inspect(void *data, const struct engine_answer *answer)
 	start_fail(s, &err);
 }
 
-static void fail_by_words(struct supervisor *s, const struct engine_answer *answer)
+void start_fail_by_words(
+	struct supervisor *s, const char *call, struct text stderr_text, struct text out_text)
 {
 	auto_error struct error err = ERROR_INIT;
 	AUTO(str) words = STR_INIT(SIZE_MAX / 2);
 	AUTO(str) out = STR_INIT(SIZE_MAX / 2);
 
-	redact_text(s->output.redactor, answer->stderr_text, &words);
-	redact_text(s->output.redactor, answer->out, &out);
+	redact_text(s->output.redactor, stderr_text, &words);
+	redact_text(s->output.redactor, out_text, &out);
 	struct failure f = {
 		.engine = s->plan.runtime.engine,
-		.call = TEXT("run"),
+		.call = text_of(call),
 		.image = text_of(s->plan.image),
 		.err = &words,
 		.out = &out,
@@ -405,24 +407,30 @@ static void fail_by_words(struct supervisor *s, const struct engine_answer *answ
 	start_fail(s, &err);
 }
 
+void start_warn(struct supervisor *s, struct text stderr_text)
+{
+	AUTO(str) words = STR_INIT(8192);
+	auto_free char *masked = mask_words(s, stderr_text);
+
+	text_escape(&words, text_of(masked), FAILURE_QUOTE_BYTES_MAX);
+	record_warn(s->record, "engine_call_failed", "the engine reported after the start: %s",
+		str_text(&words));
+	supervisor_persist(s, false);
+}
+
 static void on_engine_answer(void *data, const struct engine_answer *answer)
 {
 	struct supervisor *s = data;
 
 	s->start_call = NULL;
-	release_slot(s);
+	start_free_slot(s);
 	if (s->phase == PHASE_STARTING && answer->exit_code != 0) {
 		s->start_killed = answer->exit_code < 0;
-		fail_by_words(s, answer);
+		start_fail_by_words(s, "run", answer->stderr_text, answer->out);
 	} else if (s->phase == PHASE_STARTING && s->init_fd < 0) {
 		s->poll_timer = loop_at(s->loop, clock_boottime_ms() + INIT_POLL_MS, poll_init, s);
 	} else if (answer->exit_code != 0 && !record_final(s->record)) {
-		AUTO(str) words = STR_INIT(8192);
-		auto_free char *masked = mask_words(s, answer->stderr_text);
-		text_escape(&words, text_of(masked), 400);
-		record_warn(s->record, "engine_call_failed",
-			"the engine reported after the start: %s", str_text(&words));
-		supervisor_persist(s, false);
+		start_warn(s, answer->stderr_text);
 	}
 	if (s->phase == PHASE_OVER)
 		remove_begin(s);
@@ -475,18 +483,32 @@ static void record_effective(struct supervisor *s, const struct limits *held)
 	if (s->plan.asked.cpu_millis > 0)
 		json_object_set_new(
 			effective, "cpu_millis", json_integer((json_int_t)held->cpu_millis));
-	if (s->plan.asked.memory_mb > 0)
+	if (s->plan.asked.memory_mb > 0 && !s->plan.virtualized)
 		json_object_set_new(
 			effective, "memory_mb", json_integer((json_int_t)held->memory_mb));
 	if (s->plan.asked.pids > 0)
 		json_object_set_new(effective, "pids", json_integer((json_int_t)held->pids));
 }
 
+int start_check_limits(struct supervisor *s, struct error *err)
+{
+	struct verify v = {.asked = s->plan.asked};
+	struct limits effective = {0};
+
+	/* The memory of a virtual machine is its own; what its process takes is not it (§9.2). */
+	if (s->plan.virtualized)
+		v.asked.memory_mb = 0;
+	if (start_step(s, "verify:limits", err) < 0 ||
+		verify_limits(&v, &s->cgroup, &effective, err) < 0)
+		return -1;
+	record_effective(s, &effective);
+	return 0;
+}
+
 /* Step 13: everything is judged on the real process, before its first instruction. */
 static int verify_all(struct supervisor *s, struct error *err)
 {
 	struct verify_mount mounts[PLAN_MOUNTS_MAX];
-	struct limits effective = {0};
 	AUTO(strv) fine = STRV_INIT(VERIFY_FINE_MAX);
 
 	strv_add_all(&fine, &s->plan.volumes);
@@ -507,27 +529,25 @@ static int verify_all(struct supervisor *s, struct error *err)
 		.uid = s->plan.uid,
 		.gid = s->plan.gid,
 	};
-	if (step(s, "verify:mounts", err) < 0 || verify_mounts(&v, err) < 0)
+	if (start_step(s, "verify:mounts", err) < 0 || verify_mounts(&v, err) < 0)
 		return -1;
-	if (step(s, "verify:limits", err) < 0 || verify_limits(&v, &s->cgroup, &effective, err) < 0)
+	if (start_check_limits(s, err) < 0)
 		return -1;
-	if (step(s, "verify:environment", err) < 0 || verify_environment(&v, err) < 0)
+	if (start_step(s, "verify:environment", err) < 0 || verify_environment(&v, err) < 0)
 		return -1;
-	if (step(s, "verify:confinement", err) < 0 || verify_confinement(&v, err) < 0)
+	if (start_step(s, "verify:confinement", err) < 0 || verify_confinement(&v, err) < 0)
 		return -1;
-	if (step(s, "verify:devices", err) < 0 || devices_check_inside(s, err) < 0)
+	if (start_step(s, "verify:devices", err) < 0 || devices_check_inside(s, err) < 0)
 		return -1;
-	record_effective(s, &effective);
 	return 0;
 }
 
-/* Step 15: on record first, then `go`. */
-static int release(struct supervisor *s, struct error *err)
+int start_release(struct supervisor *s, start_go_fn *go, struct error *err)
 {
 	json_t *supervision = record_supervision(s->record);
 
-	if (step(s, "start:14-interfaces", err) < 0 || interfaces_give(s, err) < 0 ||
-		step(s, "start:15-record", err) < 0)
+	if (start_step(s, "start:14-interfaces", err) < 0 || interfaces_give(s, err) < 0 ||
+		start_step(s, "start:15-record", err) < 0)
 		return -1;
 	json_object_set_new(supervision, "released", json_true());
 	json_object_set_new(supervision, "released_ns", json_integer(clock_realtime_ns()));
@@ -538,12 +558,15 @@ static int release(struct supervisor *s, struct error *err)
 		json_object_set_new(supervision, "deadline_boottime_ms",
 			json_integer(clock_boottime_ms() + s->plan.timeout_ms));
 	if (rundir_write(&s->run, RECORD_FILE, s->record, false, err) < 0 ||
-		step(s, "start:15-go", err) < 0 || gate_send_go(s, err) < 0) {
+		start_step(s, "start:15-go", err) < 0 || go(s, err) < 0) {
 		json_object_set_new(supervision, "released", json_false());
 		return -1;
 	}
 	fault_hit("start:15-gone");
 	s->phase = PHASE_RELEASED;
+	stop_arm_deadline(s);
+	extend_begin(s);
+	disk_begin(s);
 	return 0;
 }
 
@@ -551,16 +574,14 @@ void start_on_hello(struct supervisor *s)
 {
 	auto_error struct error err = ERROR_INIT;
 
-	stop_waiting(s);
+	start_stop_waiting(s);
 	start_watch_cgroup(s);
-	if (step(s, "start:12-init", &err) < 0 || verify_all(s, &err) < 0 || release(s, &err) < 0) {
+	if (start_step(s, "start:12-init", &err) < 0 || verify_all(s, &err) < 0 ||
+		start_release(s, gate_send_go, &err) < 0) {
 		start_fail(s, &err);
 		return;
 	}
 	output_start(&s->output);
-	stop_arm_deadline(s);
-	extend_begin(s);
-	disk_begin(s);
 }
 
 void start_confirm(struct supervisor *s)

@@ -248,7 +248,7 @@ void stop_on_signalled(struct supervisor *s, uint32_t signal, uint32_t error)
 
 void stop_signal(struct supervisor *s, int signal)
 {
-	if (s->phase == PHASE_ADOPTING)
+	if (s->phase == PHASE_ADOPTING || standalone_start_pending(s))
 		s->queued_signal = signal;
 	else if (supervisor_released(s))
 		send_signal(s, signal, false);
@@ -290,7 +290,7 @@ static void record_request(struct supervisor *s, const char *why, int64_t grace_
 
 void stop_request(struct supervisor *s, const char *why, int64_t grace_ms)
 {
-	if (s->phase == PHASE_STARTING) {
+	if (s->phase == PHASE_STARTING || standalone_start_pending(s)) {
 		cancel_start(s);
 		return;
 	}

@@ -42,6 +42,7 @@ static void supervisor_init(struct supervisor *s)
 		.disk = DISK_WATCH_INIT,
 		.interfaces = INTERFACES_INIT,
 		.cgroup = CGROUP_INIT,
+		.standalone = STANDALONE_INIT,
 		.lock_fd = -1,
 		.caller_fd = -1,
 		.guest_fd = -1,
@@ -70,6 +71,7 @@ static void supervisor_done(struct supervisor *s)
 	revoke_settle(s, "unreachable", "the engine does not answer");
 	server_close(s);
 	attach_done(s);
+	standalone_release(s);
 	gate_unlisten(s);
 	gate_disconnect(s);
 	engine_call_cancel(s->inspect_call);
@@ -140,6 +142,7 @@ const char *supervisor_container(struct supervisor *s)
 struct call_limits {
 	int64_t timeout_ms;
 	size_t out_max;
+	const int *stdio;
 };
 
 static struct engine_call *call(struct supervisor *s, const char *const *args,
@@ -157,6 +160,7 @@ static struct engine_call *call(struct supervisor *s, const char *const *args,
 		.fd3 = -1,
 		.timeout_ms = limits->timeout_ms,
 		.out_max = limits->out_max,
+		.stdio = limits->stdio,
 	};
 	return engine_call_start(s->loop, &spec, fn, s, err);
 }
@@ -199,7 +203,7 @@ void supervisor_known(struct supervisor *s)
 struct engine_call *supervisor_inspect(struct supervisor *s, engine_call_fn *fn, struct error *err)
 {
 	const char *args[] = {"inspect", "--type=container", supervisor_container(s), NULL};
-	struct call_limits limits = {INSPECT_TIMEOUT_MS, INSPECT_ANSWER_MAX};
+	struct call_limits limits = {INSPECT_TIMEOUT_MS, INSPECT_ANSWER_MAX, NULL};
 
 	return call(s, args, &limits, fn, err);
 }
@@ -207,7 +211,15 @@ struct engine_call *supervisor_inspect(struct supervisor *s, engine_call_fn *fn,
 struct engine_call *supervisor_engine(struct supervisor *s, const char *const *args,
 	int64_t timeout_ms, engine_call_fn *fn, struct error *err)
 {
-	struct call_limits limits = {timeout_ms, 0};
+	struct call_limits limits = {timeout_ms, 0, NULL};
+
+	return call(s, args, &limits, fn, err);
+}
+
+struct engine_call *supervisor_engine_into(struct supervisor *s, const char *const *args,
+	const int stdio[2], engine_call_fn *fn, struct error *err)
+{
+	struct call_limits limits = {0, 0, stdio};
 
 	return call(s, args, &limits, fn, err);
 }

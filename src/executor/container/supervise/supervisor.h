@@ -14,6 +14,7 @@
  *   mask.c     what nobody may see of it                 revoke.c  taking it back
  *   refresh.c  new contents of its files                 extend.c  how long it goes on
  *   devices.c, interfaces.c  the host's hardware
+ *   standalone-start.c, standalone.c  a sandbox with a kernel of its own, in the place of gate.c
  *   attach.c   attach sessions                           disk.c    the disk limit
  *
  * Whatever can be decided without the system is decided elsewhere (plan.h, decisions/): this folder
@@ -33,6 +34,7 @@
 #include "executor/container/supervise/interfaces.h"
 #include "executor/container/supervise/lease.h"
 #include "executor/container/supervise/output.h"
+#include "executor/container/supervise/standalone.h"
 #include "executor/rundir/control-server.h"
 #include "executor/rundir/record.h"
 #include "sys/cgroup.h"
@@ -88,6 +90,8 @@ struct supervisor {
 	pid_t expected_pid;   /* adoption: State.Pid of the engine */
 	int64_t ask_wait_ms;  /* until the engine that does not answer is asked again */
 	int64_t client_until; /* boottime until which a dead supervisor's client may go on */
+
+	struct standalone standalone;
 
 	struct output output;
 	unsigned unmasked; /* values that are too short to be masked */
@@ -147,6 +151,9 @@ void supervisor_persist(struct supervisor *s, bool durable);
 /* An engine call of this run; NULL + err. args: engine_args() list without the engine. */
 must_check struct engine_call *supervisor_engine(struct supervisor *s, const char *const *args,
 	int64_t timeout_ms, engine_call_fn *fn, struct error *err);
+/* The same without a limit of time, and with these descriptors as its stdout and stderr. */
+must_check struct engine_call *supervisor_engine_into(struct supervisor *s, const char *const *args,
+	const int stdio[2], engine_call_fn *fn, struct error *err);
 /* 64 hexadecimal digits of RUN/cid, or "" while there is none. */
 const char *supervisor_container_id(struct supervisor *s);
 /* The container's id, else its name: for engine calls. */
@@ -184,6 +191,25 @@ void start_on_started(struct supervisor *s);
 void start_on_exec_failed(struct supervisor *s, const struct init_failure *f);
 /* Opens the init's groups: limits to read back, OOM kills to watch, usage at the end. */
 void start_watch_cgroup(struct supervisor *s);
+/* Between two steps: where a test breaks in, and where a cancel is looked for. */
+must_check int start_step(struct supervisor *s, const char *point, struct error *err);
+/* Others may start now. */
+void start_free_slot(struct supervisor *s);
+/* No timer, and no question about a sandbox that has not come. */
+void start_stop_waiting(struct supervisor *s);
+/* Gives the start up for what the engine said of `call`. */
+void start_fail_by_words(
+	struct supervisor *s, const char *call, struct text stderr_text, struct text out_text);
+/* Warning engine_call_failed: the run goes on. */
+void start_warn(struct supervisor *s, struct text stderr_text);
+/* The limits of §9.5, from s->cgroup, on record: limits_not_applied. */
+must_check int start_check_limits(struct supervisor *s, struct error *err);
+/*
+ * Steps 14 and 15: on record as released, then `go`, which lets the workload run. From then on it
+ * is watched: deadline, lease, disk.
+ */
+typedef int start_go_fn(struct supervisor *s, struct error *err);
+must_check int start_release(struct supervisor *s, start_go_fn *go, struct error *err);
 /* Stops everything that belongs to the start and is still under way. */
 void start_cleanup(struct supervisor *s);
 

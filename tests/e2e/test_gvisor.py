@@ -1,0 +1,204 @@
+"""Runs under gVisor, for real (container-driver.md §9.2): the sandbox has a kernel of its own, so
+there is no gate, and everything goes through the engine."""
+import json
+import pathlib
+import shutil
+import time
+
+import pytest
+
+from crashing import (is_final, kill, kill_shim, output, processes, record_of, shims, until,
+                      wait_final, wait_unsupervised, words_of)
+from engines import PATH, missing
+
+# The kernel of a real host is newer than what the Sentry says it is.
+SENTRY = b"4.4.0"
+BOOT = b"Starting gVisor..."
+
+
+def wrapper(engine):
+    """runsc 2022 refuses a network of its own on kernels where every network namespace has
+    rmem_default; without a network it needs none. Rootless it may not write control groups."""
+    flags = "--network=none" + (" --ignore-cgroups" if engine.key == "R" else "")
+    path = engine.place / "runsc"
+    path.write_text(f'#!/bin/sh\nexec {shutil.which("runsc", path=PATH)} {flags} "$@"\n')
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def gvisor(engine, stage, monkeypatch):
+    """The stage, with `oci_runtime: runsc`."""
+    if not shutil.which("runsc", path=PATH):
+        missing("runsc", "runsc")
+    path = wrapper(engine)
+    if engine.kind == "podman":
+        conf = engine.place / "gvisor.conf"
+        conf.write_text(f'[engine.runtimes]\nrunsc = ["{path}"]\n')
+        monkeypatch.setitem(engine.env, "CONTAINERS_CONF", str(conf))
+    monkeypatch.setattr(engine, "oci_runtime", "runsc")
+    stage.config()
+    return stage
+
+
+def test_the_sentry_is_the_kernel(gvisor):
+    r = gvisor.sh("uname -r; dmesg; id -u; echo oops >&2; exit 7")
+    assert r.rc == 7, r
+    lines = r.out.splitlines()
+    assert lines[0] == SENTRY and BOOT in r.out, r
+    assert lines[-1] == str(gvisor.engine.owner[0]).encode()
+    assert r.err == b"oops\n"
+    got = {k: r.record[k] for k in ("state", "outcome", "exit_code", "signal", "error")}
+    assert got == {"state": "exited", "outcome": "nonzero", "exit_code": 7, "signal": None,
+                   "error": None}
+    assert r.record["isolation"] == "container"
+    assert r.record["started_at"] <= r.record["finished_at"]
+    assert r.record["warnings"] == []
+
+
+def check(record, state, outcome, exit_code, signal=None):
+    got = {k: record[k] for k in ("state", "outcome", "exit_code", "signal")}
+    assert got == {"state": state, "outcome": outcome, "exit_code": exit_code, "signal": signal}
+
+
+def running(stage, script, options=()):
+    """A detached run that has printed `up`."""
+    handle = stage.detach("/bin/sh", "-c", f"echo up; {script}", options=options)
+    until(lambda: b"up" in output(stage, handle)[0], "first output")
+    return handle
+
+
+def test_codes_and_commands(gvisor):
+    """The engine's code is all there is: 137 may be a signal, a missing command is 127."""
+    r = gvisor.sh("true")
+    assert r.rc == 0
+    check(r.record, "exited", "ok", 0)
+    r = gvisor.sh("kill -9 $$")
+    assert r.rc == 137
+    check(r.record, "killed", "signal", 137, 9)
+    r = gvisor.run("no-such-program")
+    assert r.rc == 127 and b"command not found" in r.err, r
+    check(r.record, "exited", "nonzero", 127)
+
+
+def test_output_is_complete(gvisor):
+    r = gvisor.sh("i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done; printf end")
+    assert r.rc == 0
+    assert r.out == b"".join(b"line %d\n" % i for i in range(20000)) + b"end"
+
+
+def test_limits_are_read_back(gvisor):
+    if gvisor.engine.key == "R":
+        gvisor.spec({"resources": {"memory": "300m"}})
+        gvisor.refused("true", code="sandbox_unsupported")
+        return
+    gvisor.spec({"resources": {"cpu": 0.5, "memory": "300m", "pids": 500}})
+    r = gvisor.sh("true")
+    assert r.rc == 0, r
+    effective = r.record["limits"]["effective"]
+    assert {k: effective[k] for k in ("cpu_millis", "memory_mb", "pids")} == {
+        "cpu_millis": 500, "memory_mb": 300, "pids": 500}
+
+
+def test_signals_go_through_the_engine(gvisor):
+    trap = "trap 'echo got; exit 3' TERM; while :; do sleep 0.1; done"
+    handle = running(gvisor, trap)
+    assert gvisor.cloop("stop", "--signal", "terminate", handle).rc == 0
+    r = gvisor.wait(handle)
+    check(r.record, "exited", "nonzero", 3)
+    assert output(gvisor, handle)[0] == b"up\ngot\n"
+    handle = running(gvisor, "trap '' TERM; while :; do sleep 0.1; done")
+    assert gvisor.cloop("stop", "--grace", "1", handle).rc in (0, 137)
+    check(gvisor.wait(handle).record, "killed", "cancelled", 137, 9)
+
+
+def test_timeout(gvisor):
+    r = gvisor.sh("sleep 100", options=["--timeout", "2s"])
+    assert r.rc == 124, r
+    assert r.record["outcome"] == "timeout" and r.record["state"] == "killed"
+
+
+def test_kill(gvisor):
+    handle = running(gvisor, "sleep 100")
+    assert gvisor.cloop("stop", "--signal", "kill", handle).rc == 0
+    check(gvisor.wait(handle).record, "killed", "cancelled", 137, 9)
+
+
+def test_a_dead_supervisor_is_replaced(gvisor):
+    """The workload waits at the pipe meanwhile, or goes on; nothing it prints is lost."""
+    script = "i=0; while [ $i -lt 100 ]; do echo $i; i=$((i+1)); sleep 0.05; done; exit 5"
+    handle = running(gvisor, script)
+    kill_shim(gvisor, handle)
+    r = gvisor.wait(handle)
+    check(r.record, "exited", "nonzero", 5)
+    assert output(gvisor, handle)[0] == b"up\n" + b"".join(b"%d\n" % i for i in range(100))
+
+
+def test_ended_while_nobody_watched(gvisor):
+    handle = running(gvisor, "sleep 1; exit 9")
+    kill_shim(gvisor, handle)
+    time.sleep(3)
+    check(gvisor.wait(handle).record, "exited", "nonzero", 9)
+
+
+def clients(stage, handle):
+    name = (stage.home / "runs" / handle / "cid").read_text().encode()
+    return list(processes(lambda w: w[:1] == [b"docker"] and name in w))
+
+
+def test_death_of_the_writer(gvisor):
+    """podman's monitor takes the exit code with it; docker's client is replaced, behind a gap."""
+    if gvisor.engine.kind == "docker":
+        handle = running(gvisor, "sleep 3; echo later; exit 4")
+        kill(clients(gvisor, handle)[0])
+        check(gvisor.wait(handle).record, "exited", "nonzero", 4)
+        frames = gvisor.cloop("logs", "--json", handle).out.splitlines()
+        gaps = [f for f in map(json.loads, frames) if f["stream"] == "gap"]
+        assert [g["lost_bytes"] for g in gaps] == [None], frames
+        assert b"later\n" in output(gvisor, handle)[0]
+        return
+    handle = running(gvisor, "sleep 100")
+    monitor = int((gvisor.home / "runs" / handle / "conmon.pid").read_text())
+    kill(monitor)
+    record = gvisor.wait(handle).record
+    assert record["state"] == "failed" and record["outcome"] == "lost", record
+
+
+def test_docker_client_and_supervisor_gone(gvisor):
+    if gvisor.engine.kind != "docker":
+        handle = running(gvisor, "sleep 100")
+        monitor = int((gvisor.home / "runs" / handle / "conmon.pid").read_text())
+        for pid in shims(handle):
+            kill(pid)
+        kill(monitor)
+        wait_unsupervised(gvisor, handle)
+        assert gvisor.wait(handle).record["outcome"] == "lost"
+        return
+    handle = running(gvisor, "sleep 3; echo later; exit 4")
+    for pid in shims(handle) + clients(gvisor, handle):
+        kill(pid)
+    wait_unsupervised(gvisor, handle)
+    check(gvisor.wait(handle).record, "exited", "nonzero", 4)
+    assert b"later\n" in output(gvisor, handle)[0]
+
+
+def test_kernel_isolated_is_placed_here_and_refused_on_runc(gvisor, monkeypatch):
+    gvisor.spec({"capabilities": {"kernel_isolated": True}})
+    r = gvisor.sh("uname -r")
+    assert (r.rc, r.out) == (0, SENTRY + b"\n"), r
+    gvisor.spec({"capabilities": {"virtualized": True}})
+    r = gvisor.refused("true", code="sandbox_unsupported")
+    gvisor.spec({"capabilities": {"kernel_isolated": True}})
+    monkeypatch.setattr(gvisor.engine, "oci_runtime", "runc")
+    gvisor.config()
+    r = gvisor.refused("true", code="sandbox_unsupported")
+    assert b"executors.container.oci_runtime" in r.err and b"gVisor" in r.err, r.err
+
+
+def test_explain_and_capabilities(gvisor):
+    answer = gvisor.answer("sandbox", "explain", "-C", gvisor.project, "--", "true")
+    assert answer["argv"][1] == "create" and "--runtime=runsc" in answer["argv"]
+    assert any("wait status" in words for words in answer["ungated"])
+    able = gvisor.answer("executor", "show", "container")["capabilities"]
+    assert able["gated"] is False and able["kernel_isolated"] is True
+    assert able["isolation"] == "container" and able["devices"] is False
