@@ -2,7 +2,24 @@
 
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/unheld.h"
 #include "config/set.h"
+#include "run/context.h"
+
+/* A ceiling of the fleet that some executor cannot hold. */
+static json_t *warn(struct cli *c, const char *key)
+{
+	auto_error struct error ignored = ERROR_INIT;
+	AUTO(context) context = {.home = HOME_INIT};
+	json_t *warnings = json_array();
+
+	if (!text_starts(text_of(key), "executors.limits") ||
+		cli_context_open(c, &context, &ignored) < 0)
+		return warnings;
+	for (size_t i = 0; i < context.executors.n; i++)
+		unheld_add(context.executors.items[i], &context.config.fleet, warnings);
+	return warnings;
+}
 
 static int run(struct cli *c, struct error *err)
 {
@@ -10,9 +27,12 @@ static int run(struct cli *c, struct error *err)
 
 	if (!path || set_key(path, key, c->args + 1, c->n_args - 1, err) < 0)
 		return -1;
+	auto_json *warnings = warn(c, key);
+	if (!c->json)
+		unheld_print(warnings);
 	if (c->json)
-		cli_print_json(json_pack("{s:b, s:o, s:s}", "ok", 1, "path",
-			json_from_bytes(text_of(path)), "key", key));
+		cli_print_json(json_pack("{s:b, s:o, s:s, s:O}", "ok", 1, "path",
+			json_from_bytes(text_of(path)), "key", key, "warnings", warnings));
 	else
 		printf("%s is %s in %s\n", key, c->n_args > 1 ? "set" : "no longer set", path);
 	return CLI_OK;

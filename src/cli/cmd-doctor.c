@@ -45,7 +45,8 @@ const struct verb cmd_doctor = {
 	.flags = VERB_JSON | VERB_HOME | VERB_CONFIG,
 	.options = options,
 	.help = "Checks the operator's image policy, what it needs (cosign, key files, the "
-		"registries that it names), and every executor; starts no sandbox. A line is ok, "
+		"registries that it names), the ceilings, and every executor; starts no sandbox. A "
+		"line is ok, "
 		"warn or fail, the name of the check, what was found, and what to do about it. "
 		"Exits with 1 when one fails.",
 	.run = run,

@@ -8,8 +8,8 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/project-path.h"
+#include "cli/unheld.h"
 #include "limits/effective.h"
-#include "limits/render.h"
 #include "run/ceilings.h"
 #include "run/context.h"
 #include "store/ceiling.h"
@@ -54,7 +54,7 @@ static json_t *describe(const struct store_ceiling *c)
 {
 	auto_error struct error broken = ERROR_INIT;
 	auto_free char *subject = mem_strndup(c->subject.p ? c->subject.p : "", c->subject.len);
-	auto_free char *text = render_ceiling(&c->limits);
+	auto_free char *text = ceilings_render(&c->limits);
 	bool stored = c->source != CEILING_FLEET;
 	bool bad = stored && ceilings_check_stored(c->source, subject, &c->limits, &broken) < 0;
 
@@ -167,8 +167,6 @@ static void answer(struct cli *c, const struct target *t, const struct limits *n
 	struct store_ceiling row = {
 		.source = t->source, .subject = text_of(t->subject), .limits = *now};
 	json_t *j = describe(&row);
-	size_t i;
-	json_t *w;
 
 	json_object_del(j, "set_at");
 	json_object_del(j, "set_by");
@@ -181,8 +179,7 @@ static void answer(struct cli *c, const struct target *t, const struct limits *n
 	auto_free char *whose = cli_plain(t->subject);
 	printf("the ceiling of %s %s is %s: %s\n", ceiling_text(t->source), whose,
 		changed ? "now" : "already", json_get_string(j, "text"));
-	json_array_foreach(warnings, i, w)
-		fprintf(stderr, "cloop: warning: %s\n", json_get_string(w, "message"));
+	unheld_print(warnings);
 	json_decref(j);
 }
 
@@ -220,25 +217,13 @@ static int warn_unheld(struct cli *c, const struct target *t, const struct limit
 {
 	AUTO(context) context = {.home = HOME_INIT};
 	const char *id = t->source == CEILING_EXECUTOR ? t->subject : NULL;
-	struct candidate able = {0};
-	bool unheld[RESOURCE_COUNT];
 
 	if (cli_context_open(c, &context, err) < 0)
 		return -1;
 	const struct executor *e = context_executor(&context, id, err);
 	if (!e)
 		return -1;
-	if (executor_unavailable_reason(e))
-		return 0;
-	executor_capabilities(e, &able);
-	ceilings_unheld(l, &able, unheld);
-	for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
-		auto_free char *line = render_unenforced(r, e->id);
-		if (unheld[r])
-			json_array_append_new(
-				warnings, json_pack("{s:s, s:s}", "code", "resource_ceiling",
-						  "message", line));
-	}
+	unheld_add(e, l, warnings);
 	return 0;
 }
 

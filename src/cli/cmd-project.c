@@ -12,7 +12,6 @@
 #include "executor/rundir/record.h"
 #include "executor/rundir/rundir.h"
 #include "limits/effective.h"
-#include "limits/render.h"
 #include "run/ceilings.h"
 #include "run/look.h"
 #include "store/ceiling.h"
@@ -87,7 +86,7 @@ static int run_show(struct cli *c, struct error *err)
 	}
 	print_title();
 	print(p);
-	auto_free char *text = render_ceiling(&ceiling);
+	auto_free char *text = ceilings_render(&ceiling);
 	printf("ceiling: %s\n", text);
 	return CLI_OK;
 }

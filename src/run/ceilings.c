@@ -40,6 +40,13 @@ int ceilings_check_stored(
 		executor ? " --executor " : "", executor ? subject : "");
 }
 
+char *ceilings_render(const struct limits *l)
+{
+	auto_error struct error ignored = ERROR_INIT;
+
+	return ceiling_check(l, "", &ignored) < 0 ? mem_strdup("broken") : render_ceiling(l);
+}
+
 int ceilings_check(const struct ceilings *c, const char *executor, struct error *err)
 {
 	if (ceiling_check(&c->of[CEILING_FLEET], "fleet ceiling", err) < 0 ||
@@ -111,7 +118,7 @@ static int note(struct store *s, const struct ceilings_change *c, const struct l
 		return -1;
 	if (c->source != CEILING_PROJECT)
 		return 0;
-	auto_free char *is = render_ceiling(now), *was = render_ceiling(before);
+	auto_free char *is = ceilings_render(now), *was = ceilings_render(before);
 	auto_free char *message =
 		mem_printf("the project's ceiling is %s (was: %s), set by %s", is, was, c->actor);
 	struct store_event row = {.project = c->subject, .kind = action, .message = message};

@@ -27,6 +27,8 @@ must_check int ceilings_check(const struct ceilings *c, const char *executor, st
 must_check int ceilings_check_stored(
 	enum ceiling source, const char *subject, const struct limits *l, struct error *err);
 
+/* As render_ceiling(), of one that the store has: "broken" where it is. Caller frees. */
+must_check char *ceilings_render(const struct limits *l);
 /* What of a ceiling the executor cannot hold. */
 void ceilings_unheld(
 	const struct limits *l, const struct candidate *able, bool ret[RESOURCE_COUNT]);

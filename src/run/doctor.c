@@ -10,6 +10,7 @@
 #include "image/registry/registry.h"
 #include "run/context.h"
 #include "run/doctor-images.h"
+#include "run/doctor-limits.h"
 #include "sys/clock.h"
 
 enum { COSIGN_MS = 20000, REGISTRIES_MS = 120000 };
@@ -172,8 +173,8 @@ static void check_executor(const struct executor *e, json_t *checks)
 
 static void leave_out(struct preflight_report *r)
 {
-	static const char *const names[] = {
-		"images.digest_pinning", SIGNATURE, "images.configured", REGISTRY, "executor"};
+	static const char *const names[] = {"images.digest_pinning", SIGNATURE, "images.configured",
+		REGISTRY, "limits", "executor"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		WARN(names[i], "mend the configuration (cloop config check)",
@@ -225,6 +226,7 @@ static void check_all(
 	check_signature(p, c->home.path, r);
 	doctor_images_configured(&c->config, r);
 	check_registries(p, q->offline, r);
+	doctor_limits(c, r);
 }
 
 static bool none_fails(const json_t *checks)

@@ -1,6 +1,7 @@
 /*
  * The checks of a deployment, for `cloop doctor` (cli.md; image-trust.md §13): the operator's image
- * policy, what it needs on this host and of registries, and the executors. Starts no sandbox.
+ * policy, what it needs on this host and of registries, ceilings, and the executors. Starts no
+ * sandbox.
  */
 #pragma once
 
@@ -16,8 +17,8 @@ struct doctor_question {
 };
 
 /*
- * {"ok","checks":[{"name","level","message","fix"}]}: images.*, then executor.ID.* for every
- * executor; several findings may share a name; ok: none fails. Whatever goes wrong is a finding.
- * Caller owns it.
+ * {"ok","checks":[{"name","level","message","fix"}]}: images.*, limits, then executor.ID.* for
+ * every executor; several findings may share a name; ok: none fails. Whatever goes wrong is a
+ * finding. Caller owns it.
  */
 must_check json_t *doctor_examine(const struct doctor_question *q);

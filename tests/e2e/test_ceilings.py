@@ -168,6 +168,9 @@ def test_not_held_on_the_host(stage):
     r = stage.cloop("limits", "set", "--executor", "localprocess", "--cpu", "1")
     assert r.rc == 0 and b"warning: cpu: a ceiling is set" in r.err and b"localprocess" in r.err
     set_limits(stage, "--disk", "1g")
+    said = stage.answer("config", "set", "executors.limits.max_pids", "9")["warnings"]
+    assert [w["message"].split(":")[0] for w in said] == ["memory", "pids"]
+    assert stage.answer("config", "set", "executors.limits.max_pids")["warnings"][1:] == []
     for n in (1, 2):
         assert stage.run("/bin/true").record["limits"]["unenforced"] == ["cpu", "memory", "disk"]
         assert len([j for j in journal(stage) if j["kind"] == "resource_ceiling"]) == 3 * n
@@ -270,6 +273,10 @@ def test_broken_row(stage, column, value):
         assert other.rc == (0 if source == "project" else 125)
         broken = [c for c in listed(stage).values() if c["error"]]
         assert len(broken) == 1 and broken[0]["source"] == source and column in broken[0]["error"]
+        assert broken[0]["text"] == "broken" and broken[0]["limits"][column] == value
+        [fault] = [c for c in json.loads(stage.cloop("doctor", "--offline", "--json").out)["checks"]
+                   if c["name"] == "limits"]
+        assert fault["level"] == "fail" and str(value) in fault["message"] and fault["fix"]
         if column != "pids":
             assert stage.answer("limits", "set", *clear, "--pids", "60",
                                 status=1)["code"] == "limits_configuration"

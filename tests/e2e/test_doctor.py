@@ -86,7 +86,8 @@ def test_all_is_well(place):
     place.policy(allowed_registries=["*.example.com"], require_digest=True)
     status, said = place.call()
     lines = said.splitlines()
-    assert status == 0 and [line.split()[:2] for line in lines] == [["ok", f"{n}:"] for n in IMAGES]
+    assert status == 0 and [line.split()[:2] for line in lines] == [
+        ["ok", f"{n}:"] for n in [*IMAGES, "limits"]]
 
 
 def test_absent_configuration_is_the_defaults(place):
