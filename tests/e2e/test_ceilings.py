@@ -176,6 +176,32 @@ def test_not_held_on_the_host(stage):
         assert len([j for j in journal(stage) if j["kind"] == "resource_ceiling"]) == 3 * n
 
 
+def refusal(stage, spec):
+    stage.spec(spec)
+    said = stage.answer("run", "-C", stage.project, "--", "/bin/true", status=125)
+    return said["status"], said["code"], said["constraint"], bool(said["remediation"])
+
+
+@pytest.mark.parametrize("resources", [
+    {"cpu": 1}, {"memory": "1g"}, {"pids": 9}, {"disk": "1g"}])
+def test_requests_that_nobody_holds(stage, resources):
+    """The seeds' rows resources and resources.disk, of localprocess and of a container without
+    limits: constraint resource_limits, since the executor holds none at all."""
+    if stage.engine.key == "P":
+        stage.config(sections={"executors": {
+            "allow_host_process": True, "container": {"enabled": False}}})
+        spec = {"resources": resources, "capabilities": {"network": "egress_" + "0" * 24}}
+        assert refusal(stage, spec) == (409, "host_execution_denied", "resource_limits", True)
+    elif limited(stage):
+        assert stage.engine.key != "R"
+        stage.spec({"resources": resources})
+        assert stage.run("/bin/true").rc == 0
+    else:
+        assert refusal(stage, {"resources": resources}) == (
+            409, "sandbox_unsupported", "resource_limits", True)
+    assert len(stage.run_dirs()) == (stage.engine.key == "D")
+
+
 # Bad input.
 
 @pytest.mark.parametrize("value, rule", [
