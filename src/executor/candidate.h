@@ -67,6 +67,7 @@ struct candidate {
 	struct text build; /* vMAJOR.MINOR.PATCH; anything else is older than any */
 
 	/* The driver's own words for why it lacks something; empty = none. */
+	struct text health_reason; /* of ours only: no member of the object */
 	struct text disk_reason;
 	struct text interfaces_reason;
 

@@ -5,7 +5,7 @@
 #include "executor/build.h"
 #include "limits/effective.h"
 
-enum { WORD_MAX = 64 };
+enum { WORD_MAX = 64, REASON_MAX = 400 };
 
 struct check {
 	const struct check_policy *policy;
@@ -52,6 +52,10 @@ static bool unhealthy(const struct check *k)
 	say_word(k, "it reports ", k->c->health, "");
 	if (candidate_degraded(k->c))
 		str_add_text(k->detail, ", and a degraded executor is not wanted");
+	if (k->c->health_reason.len > 0) {
+		str_add_text(k->detail, ": ");
+		text_escape(k->detail, k->c->health_reason, REASON_MAX);
+	}
 	return true;
 }
 

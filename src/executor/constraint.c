@@ -1,6 +1,7 @@
 #include "executor/constraint.h"
 
 #include "base/enum-text.h"
+#include "base/mem.h"
 
 static const char *const names[] = {
 	[CONSTRAINT_EXECUTOR_ID] = "executor_id",
@@ -62,6 +63,26 @@ static const struct origin {
 const char *constraint_file_key(enum constraint c)
 {
 	return origins[c].file_key;
+}
+
+static const char *const other_ways[CONSTRAINT_COUNT] = {
+	[CONSTRAINT_HEALTH] = "cloop executor test ID shows what is wrong with one",
+	[CONSTRAINT_HOST_EXECUTION_POLICY] =
+		"enable an executor that isolates (cloop config init), or set "
+		"executors.allow_host_process",
+	[CONSTRAINT_AGENT_BUILD] = "update the agent, or set another executors.min_agent_build",
+	[CONSTRAINT_ISOLATION] = "mend or enable an executor that isolates; one that does not is "
+				 "taken only where it is named (cloop executor bind ID)",
+	[CONSTRAINT_NETWORK_OFF] = "name a grant in capabilities.network",
+	[CONSTRAINT_CAPACITY] = "wait until a run has ended",
+};
+
+char *constraint_way_out(enum constraint c)
+{
+	if (origins[c].file_key)
+		return mem_printf("remove %s from .cloop/sandbox.yaml", origins[c].file_key);
+	return mem_strdup(
+		other_ways[c] ? other_ways[c] : "change what the operator configured for it");
 }
 
 bool constraint_wants_sandbox(enum constraint c)

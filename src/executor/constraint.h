@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
 
 /* In the order of the checks; workspace occurs in two rows. */
@@ -49,6 +50,11 @@ int constraint_from_text(struct text t);
  * is none (network_off comes from a key that is absent).
  */
 const char *constraint_file_key(enum constraint c);
+/*
+ * What there is to do about it where no other executor helps ("remove image from
+ * .cloop/sandbox.yaml"). Caller frees.
+ */
+must_check char *constraint_way_out(enum constraint c);
 /* It is one of those of §13 that a key of the file brings up and only a sandbox can satisfy. */
 bool constraint_wants_sandbox(enum constraint c);
 /* The constraint itself says that the executor does not isolate. */

@@ -85,11 +85,15 @@ static int told(const struct executor *e, int result, struct error *err)
 
 void executor_capabilities(const struct executor *e, struct candidate *ret)
 {
+	const struct error *reason = executor_unavailable_reason(e);
+
 	*ret = (struct candidate){0};
 	if (e->ops->capabilities)
 		e->ops->capabilities(e, ret);
 	else
 		ret->health = TEXT("unreachable");
+	if (reason)
+		ret->health_reason = text_of(reason->message);
 	ret->id = text_of(e->id);
 	if (ret->kind.len == 0)
 		ret->kind = text_of(e->ops->kind);

@@ -45,25 +45,11 @@ static void list_ids(struct str *out, const struct text *ids, size_t n)
 	}
 }
 
-/* "remove image from .cloop/sandbox.yaml", or what there is to do without a key. */
-static char *other_way(enum constraint c)
-{
-	const char *key = constraint_file_key(c);
-
-	if (key)
-		return mem_printf("remove %s from .cloop/sandbox.yaml", key);
-	if (c == CONSTRAINT_NETWORK_OFF)
-		return mem_strdup("name a grant in capabilities.network");
-	if (c == CONSTRAINT_AGENT_BUILD)
-		return mem_strdup("update the agent, or set another executors.min_agent_build");
-	return mem_strdup("change what the operator configured for it");
-}
-
 static int set_remedy(
 	bool denied, enum constraint c, const struct text *ids, size_t n, struct error *err)
 {
 	AUTO(str) list = STR_INIT(ERROR_TEXT_MAX / 2);
-	auto_free char *way = other_way(c);
+	auto_free char *way = constraint_way_out(c);
 
 	list_ids(&list, ids, n);
 	if (denied && n > 0)

@@ -82,12 +82,20 @@ static int refuse_none(struct error *err)
 	return error_add_detail(err, "rejections", json_array());
 }
 
-static int refuse_all(struct rejected *list, size_t n, struct error *err)
+static int set_remedy(enum constraint c, struct error *err)
+{
+	auto_free char *way = constraint_way_out(c);
+
+	return error_set_remedy(
+		err, "%s; cloop executor list shows which executors there are", way);
+}
+
+static int refuse_all(const struct rejected *list, size_t n, struct error *err)
 {
 	AUTO(str) all = STR_INIT(MESSAGE_MAX);
+	enum constraint first = headline(list, n);
+	const char *constraint = constraint_text(first);
 
-	qsort(list, n, sizeof(*list), by_id);
-	const char *constraint = constraint_text(headline(list, n));
 	for (size_t i = 0; i < n; i++) {
 		text_escape(&all, list[i].id, 64);
 		str_addf(&all, ": %s%s", list[i].why.detail, i + 1 < n ? "; " : "");
@@ -96,25 +104,62 @@ static int refuse_all(struct rejected *list, size_t n, struct error *err)
 		constraint, n, str_text(&all));
 	error_add_detail(err, "constraint", json_string(constraint));
 	error_add_detail(err, "considered", json_integer((json_int_t)n));
-	return error_add_detail(err, "rejections", rejections_to_json(list, n));
+	error_add_detail(err, "rejections", rejections_to_json(list, n));
+	return set_remedy(first, err);
+}
+
+struct question {
+	const struct check_policy *policy;
+	const struct candidate *c;
+	size_t n;
+	const struct requirement *need;
+};
+
+/* Who does not take it into `list` of q->n entries; how many. *ret_best: NULL = nobody does. */
+static size_t judge(
+	const struct question *q, struct rejected *list, const struct candidate **ret_best)
+{
+	size_t rejected = 0;
+
+	*ret_best = NULL;
+	for (size_t i = 0; i < q->n; i++) {
+		const struct candidate *c = &q->c[i];
+		list[rejected].id = c->id;
+		if (check_candidate(q->policy, c, q->need, CHECK_EVERYTHING, &list[rejected].why) !=
+			0)
+			rejected++;
+		else if (!*ret_best || compare(c, *ret_best) > 0)
+			*ret_best = c;
+	}
+	return rejected;
 }
 
 int placement_choose(const struct check_policy *policy, const struct candidate *c, size_t n,
 	const struct requirement *need, const struct candidate **ret, struct error *err)
 {
+	const struct question q = {policy, c, n, need};
 	auto_free struct rejected *rejected = mem_alloc(n * sizeof(*rejected));
-	const struct candidate *best = NULL;
+	const struct candidate *best;
 
 	if (n == 0)
 		return refuse_none(err);
-	for (size_t i = 0; i < n; i++) {
-		rejected[i].id = c[i].id;
-		if (check_candidate(policy, &c[i], need, CHECK_EVERYTHING, &rejected[i].why) == 0 &&
-			(!best || compare(&c[i], best) > 0))
-			best = &c[i];
-	}
-	if (!best)
+	judge(&q, rejected, &best);
+	if (!best) {
+		qsort(rejected, n, sizeof(*rejected), by_id);
 		return refuse_all(rejected, n, err);
+	}
 	*ret = best;
 	return 0;
+}
+
+json_t *placement_rejections(const struct check_policy *policy, const struct candidate *c, size_t n,
+	const struct requirement *need)
+{
+	const struct question q = {policy, c, n, need};
+	auto_free struct rejected *rejected = mem_alloc(n * sizeof(*rejected));
+	const struct candidate *best;
+	size_t found = judge(&q, rejected, &best);
+
+	qsort(rejected, found, sizeof(*rejected), by_id);
+	return rejections_to_json(rejected, found);
 }

@@ -13,3 +13,6 @@
  */
 must_check int placement_choose(const struct check_policy *policy, const struct candidate *c,
 	size_t n, const struct requirement *need, const struct candidate **ret, struct error *err);
+/* [{executor_id, constraint, detail}] of those that do not take the workload, sorted by id. */
+must_check json_t *placement_rejections(const struct check_policy *policy,
+	const struct candidate *c, size_t n, const struct requirement *need);

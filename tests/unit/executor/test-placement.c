@@ -166,6 +166,52 @@ static void test_refusal_names_everyone(void **unused)
 	assert_non_null(strstr(err.message, "5 executors"));
 }
 
+/* Who was chosen is not among those that were rejected, and nobody else is missing. */
+static void test_rejections(void **unused)
+{
+	(void)unused;
+	for (size_t w = 0; w < ARRAY_SIZE(wishes); w++) {
+		auto_error struct error err = ERROR_INIT;
+		const struct candidate *chosen = NULL;
+		auto_json *list = placement_rejections(&policy, fleet, N, &wishes[w]);
+		if (placement_choose(&policy, fleet, N, &wishes[w], &chosen, &err) < 0) {
+			assert_true(json_equal(list, json_object_get(err.details, "rejections")));
+			continue;
+		}
+		assert_true(json_array_size(list) < N);
+		for (size_t i = 0; i < json_array_size(list); i++) {
+			const json_t *r = json_array_get(list, i);
+			assert_false(text_is(chosen->id, json_get_string(r, "executor_id")));
+			assert_true(json_get_string(r, "detail")[0]);
+		}
+	}
+}
+
+/* What cannot be used says why, and the way out belongs to the headline. */
+static void test_words(void **unused)
+{
+	auto_error struct error err = ERROR_INIT;
+	const struct candidate *chosen;
+	static const struct requirement nothing;
+	const struct candidate down = {
+		.id = TEXT("a"),
+		.isolation = TEXT("container"),
+		.health = TEXT("unreachable"),
+		.health_reason = TEXT("podman is not\ninstalled"),
+	};
+
+	(void)unused;
+	assert_int_equal(placement_choose(&policy, &down, 1, &nothing, &chosen, &err), -1);
+	assert_non_null(strstr(err.message, "podman is not\\x0ainstalled"));
+	assert_non_null(strstr(error_remedy(&err), "cloop executor test"));
+	for (enum constraint c = 0; c < CONSTRAINT_COUNT; c++) {
+		auto_free char *way = constraint_way_out(c);
+		const char *key = constraint_file_key(c);
+		assert_true(way[0]);
+		assert_true(!key || strstr(way, key));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +219,8 @@ int main(void)
 		cmocka_unit_test(test_threads_agree),
 		cmocka_unit_test(test_ranking),
 		cmocka_unit_test(test_refusal_names_everyone),
+		cmocka_unit_test(test_rejections),
+		cmocka_unit_test(test_words),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
