@@ -59,36 +59,32 @@ static void print_preview(const json_t *j)
 	printf("%-12s %s\n", "expires", expires ? expires : "-");
 }
 
-/* --executor, or the one that unbound projects use. */
-static int name_executor(struct cli *c, char **ret, struct error *err)
+/* The one that is meant where neither --executor nor a binding names one. */
+static int name_default(struct cli *c, char **ret, struct error *err)
 {
-	struct config config;
-	const char *path, *given = cli_option(c, "--executor");
+	AUTO(config) config = {0};
+	const char *path = cli_config(c, err);
 
-	if (given) {
-		*ret = mem_strdup(given);
-		return 0;
-	}
-	path = cli_config(c, err);
 	if (!path || config_load(path, &config, err) < 0)
 		return -1;
 	*ret = mem_strdup(config_default_executor(&config));
-	config_done(&config);
 	return 0;
 }
 
 static int run_preview(struct cli *c, struct error *err)
 {
 	AUTO(home) home = HOME_INIT;
-	auto_free char *executor = NULL;
+	auto_free char *otherwise = NULL;
 	auto_json *j = NULL;
 	const char *project = cli_option(c, "--project");
-	struct lease_preview p = {.project = project ? project : c->dir};
+	struct lease_preview p = {
+		.project = project ? project : c->dir, .executor = cli_option(c, "--executor")};
 
-	if (name_executor(c, &executor, err) < 0 || cli_home_open(c, &home, err) < 0)
+	if ((!p.executor && name_default(c, &otherwise, err) < 0) ||
+		cli_home_open(c, &home, err) < 0)
 		return -1;
 	p.home = home.path;
-	p.executor = executor;
+	p.otherwise = otherwise;
 	if (lease_preview(&p, &j, err) < 0)
 		return -1;
 	if (c->json)
@@ -100,7 +96,9 @@ static int run_preview(struct cli *c, struct error *err)
 
 static const struct option preview_options[] = {
 	{"--project", "DIR", "of a run in this project (default: that of -C)", NULL, false},
-	{"--executor", "ID", "of a run on this executor (default: the default one)", NULL, false},
+	{"--executor", "ID",
+		"of a run on this executor (default: the one it is bound to, else the default)",
+		NULL, false},
 	{NULL, NULL, NULL, NULL, false},
 };
 

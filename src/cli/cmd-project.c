@@ -20,8 +20,9 @@
 
 static json_t *describe(const struct store_project *p, bool known)
 {
-	return json_pack("{s:o, s:b, s:s, s:o}", "project", json_from_bytes(p->path), "known",
-		known, "provider", store_provider_text(p->provider), "first_seen",
+	return json_pack("{s:o, s:b, s:o, s:s, s:o}", "project", json_from_bytes(p->path), "known",
+		known, "executor", p->executor.p ? json_from_bytes(p->executor) : json_null(),
+		"provider", store_provider_text(p->provider), "first_seen",
 		known ? json_from_bytes(p->first_seen) : json_null());
 }
 
@@ -34,13 +35,15 @@ static void print(const json_t *p)
 {
 	auto_free char *path = cli_plain(json_get_string(p, "project"));
 	const char *seen = json_get_string(p, "first_seen");
+	const char *executor = json_get_string(p, "executor");
 
-	printf("%-12s %-20s %s\n", json_get_string(p, "provider"), seen ? seen : "-", path);
+	printf("%-16s %-12s %-20s %s\n", executor ? executor : "-", json_get_string(p, "provider"),
+		seen ? seen : "-", path);
 }
 
 static void print_title(void)
 {
-	printf("%-12s %-20s %s\n", "PROVIDER", "FIRST SEEN", "PROJECT");
+	printf("%-16s %-12s %-20s %s\n", "EXECUTOR", "PROVIDER", "FIRST SEEN", "PROJECT");
 }
 
 static int run_list(struct cli *c, struct error *err)
@@ -248,9 +251,9 @@ const struct verb cmd_project_show = {
 	.name = "show",
 	.summary = "show what is set for a project",
 	.flags = FLAGS,
-	.help = "Shows the project of the current directory, or of -C. One that is not known has "
-		"no "
-		"provider.",
+	.help = "Shows the project of the current directory, or of -C: the executor that it is "
+		"bound to (cloop executor bind) and its provider. One that is not known has "
+		"neither.",
 	.run = run_show,
 };
 

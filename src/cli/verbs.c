@@ -24,6 +24,7 @@ const struct verb *const verbs[] = {
 	&cmd_executor_show,
 	&cmd_executor_test,
 	&cmd_executor_reap,
+	&cmd_executor_bind,
 	&cmd_egress_grant,
 	&cmd_egress_list,
 	&cmd_egress_revoke,

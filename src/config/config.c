@@ -189,10 +189,9 @@ const char *config_default_executor(const struct config *c)
 {
 	if (c->default_id)
 		return c->default_id;
-	if (!c->container_enabled && c->allow_host_process)
-		return "localprocess";
-	return c->container_enabled && !c->allow_host_process ? c->container.id
-							      : CONTAINER_DEFAULT_ID;
+	if (c->container_enabled)
+		return c->container.id;
+	return c->allow_host_process ? "localprocess" : CONTAINER_DEFAULT_ID;
 }
 
 struct check_policy config_policy(const struct config *c)

@@ -72,7 +72,9 @@ must_check int config_load(const char *path, struct config *ret, struct error *e
 /* Fills err as config_load() does. Always -1; the list must not be empty. */
 int config_refuse(const struct problems *errors, const char *path, struct error *err);
 
-/* Id that unbound projects use: executors.default, else the only enabled executor, else container.
+/*
+ * Id that is meant where none is given: executors.default, else the container executor's, else
+ * that of the only enabled executor. Which one a run gets: run/choice.h.
  */
 const char *config_default_executor(const struct config *c);
 /* Views that borrow from c. */

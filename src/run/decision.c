@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "executor/gate.h"
 #include "executor/rundir/record.h"
 #include "image/reference.h"
 #include "limits/render.h"
@@ -15,6 +14,7 @@
 void decision_done(struct decision *d)
 {
 	spec_result_done(&d->file);
+	choice_done(&d->choice);
 	run_spec_done(&d->run);
 	requirement_done(&d->need);
 	strv_done(&d->env);
@@ -54,26 +54,16 @@ static int judge(const struct context *c, const struct decision *d, struct error
 		text_of(d->file.spec.image), &ignored, err);
 }
 
-/* Step 3: the bound executor must be able to do all of it. */
+/* Step 3: the executor must be able to do all of it, what the grants bring included. */
 static int pass_gate(const struct context *c, struct decision *d, struct error *err)
 {
-	struct check_policy policy = config_policy(&c->config);
-	auto_free struct candidate *registered = executor_list_candidates(&c->executors);
 	bool unproven = false;
-	struct gate gate = {
-		.policy = &policy,
-		.need = &d->need,
-		.bound = &d->able,
-		.registered = registered,
-		.n_registered = c->executors.n,
-	};
 
-	if (gate_check(&gate, &unproven, err) < 0)
+	if (choice_gate(c, &d->able, &d->need, &unproven, err) < 0)
 		return -1;
 	if (unproven)
 		problems_add(&d->warnings, PROBLEM_NETWORK_OFF_UNPROVEN, POSITION_NONE,
-			"capabilities.network",
-			"the executor cannot prove that a network that is off stays off");
+			"capabilities.network", CHOICE_UNPROVEN);
 	return 0;
 }
 
@@ -157,10 +147,11 @@ static void want_harnesses(const struct decision_input *in, struct decision *d)
 		strv_add(&d->harnesses, "git");
 }
 
-int decision_make(const struct context *c, const struct decision_input *in, struct decision *ret,
+int decision_choose(const struct context *c, const struct decision_input *in, struct decision *ret,
 	struct error *err)
 {
 	static const struct spec_checks checks = {.image = judge_reference};
+	struct choice_input wanted = {in->executor_id, in->binding, &ret->need};
 
 	spec_result_init(&ret->file);
 	if (spec_load_dir(in->project, &checks, &ret->file, err) < 0)
@@ -169,19 +160,22 @@ int decision_make(const struct context *c, const struct decision_input *in, stru
 		return refuse_file(c, ret, err);
 	if (judge(c, ret, err) < 0)
 		return -1;
-	ret->executor = context_executor(c, in->executor_id, err);
-	if (!ret->executor)
-		return -1;
-	if (executor_unavailable_reason(ret->executor)) {
-		const struct error *reason = executor_unavailable_reason(ret->executor);
-		error_set(err, reason->code, "executor %s: %s", ret->executor->id, reason->message);
-		return error_set_remedy(err, "%s", error_remedy(reason));
-	}
-	executor_capabilities(ret->executor, &ret->able);
 	want_harnesses(in, ret);
 	ret->run.workspace = RUN_WORKSPACE_BIND;
+	requirement_of(ret->file.present ? &ret->file.spec : NULL, &ret->run, &ret->need);
+	if (choice_make(c, &wanted, &ret->choice, err) < 0)
+		return -1;
+	ret->executor = ret->choice.executor;
+	executor_capabilities(ret->executor, &ret->able);
+	return 0;
+}
+
+int decision_make(const struct context *c, const struct decision_input *in, struct decision *ret,
+	struct error *err)
+{
 	if (in->offer)
 		run_lease_promise(in->offer, &ret->run);
+	requirement_done(&ret->need);
 	requirement_of(ret->file.present ? &ret->file.spec : NULL, &ret->run, &ret->need);
 	if (pass_gate(c, ret, err) < 0 || read_ceilings(c, in, ret, err) < 0 ||
 		apply(c, in, ret, err) < 0 || filter_environment(in, ret, err) < 0)

@@ -7,6 +7,7 @@
 
 #include "limits/effective.h"
 #include "run/ceilings.h"
+#include "run/choice.h"
 #include "run/context.h"
 #include "spec/apply.h"
 #include "spec/requirement.h"
@@ -19,7 +20,8 @@ struct run_egress;
 
 struct decision_input {
 	const char *project;     /* directory */
-	const char *executor_id; /* NULL: the default */
+	const char *executor_id; /* --executor; NULL: not given */
+	const char *binding;     /* executor that the project is bound to; NULL: none */
 	/* NAME=VALUE given by the caller; the file's `env` filters it. */
 	const struct strv *env;
 	/* Program that an image must carry for the project's provider; NULL: none. */
@@ -34,6 +36,7 @@ struct decision_input {
 
 struct decision {
 	struct executor *executor; /* borrowed from the context */
+	struct choice choice;      /* … and how it was chosen */
 	struct candidate able;     /* what it advertises */
 	struct spec_result file;
 	struct run_spec run; /* applied */
@@ -54,9 +57,16 @@ struct decision {
 void decision_done(struct decision *d);
 
 /*
- * Errors in the order of §9.1: sandbox_invalid_spec, sandbox_image_denied, executor_unknown,
+ * Steps 1 to 3 as far as they need no grants: which executor it is. Errors in the order of §9.1:
+ * sandbox_invalid_spec, sandbox_image_denied, those of choice_make(). *ret is DECISION_INIT and is
+ * to be released in every case.
+ */
+must_check int decision_choose(const struct context *c, const struct decision_input *in,
+	struct decision *ret, struct error *err);
+/*
+ * The rest, of a decision that has its executor; in->offer is that executor's:
  * host_execution_denied and sandbox_unsupported, limits_configuration, those of apply_spec(),
- * sandbox_egress_unavailable. *ret is DECISION_INIT and is to be released in every case.
+ * sandbox_egress_unavailable.
  */
 must_check int decision_make(const struct context *c, const struct decision_input *in,
 	struct decision *ret, struct error *err);

@@ -179,39 +179,32 @@ static void known_done(struct known *k)
 	run_egress_done(&k->egress);
 }
 
-/* What the store knows of the project, and which grants match the run. One opening. */
-static int ask_store(
-	const struct context *c, const struct dispatch *in, struct known *k, struct error *err)
-{
-	AUTO_PTR(store) store = NULL;
-	const char *executor = in->input.executor_id;
-	struct run_lease_who who = {
-		.home = c->home.path,
-		.executor = executor ? executor : config_default_executor(&c->config),
-		.labels = in->labels,
-		.n_labels = in->n_labels,
-	};
-
-	if (store_open_existing(c->home.path, &store, err) < 0 ||
-		provider_load(store, in->input.project, &k->provider, err) < 0)
-		return -1;
-	who.project = k->provider.project ? k->provider.project : in->input.project;
-	if (ceilings_load(store, who.executor, who.project, &k->ceilings, err) < 0)
-		return -1;
-	return run_lease_find(store, &who, &k->lease, err) < 0
-		       ? -1
-		       : run_egress_find(store, &who, &k->egress, err);
-}
-
-/* The decision with all of it. */
+/*
+ * The executor by what the store knows of the project, then what goes by the executor: ceilings and
+ * grants; and the decision with all of it. One opening.
+ */
 static int decide(const struct context *c, const struct dispatch *in, struct known *k,
 	struct decision *d, struct error *err)
 {
+	AUTO_PTR(store) store = NULL;
+	struct provider *provider = &k->provider;
 	struct decision_input input = in->input;
+	struct run_lease_who who = {
+		.home = c->home.path, .labels = in->labels, .n_labels = in->n_labels};
 
-	if (ask_store(c, in, k, err) < 0)
+	if (store_open_existing(c->home.path, &store, err) < 0 ||
+		provider_load(store, input.project, provider, err) < 0)
 		return -1;
-	input.harness = k->provider.harness;
+	input.binding = provider->executor;
+	input.harness = provider->harness;
+	if (decision_choose(c, &input, d, err) < 0)
+		return -1;
+	who.executor = d->executor->id;
+	who.project = provider->project ? provider->project : input.project;
+	if (ceilings_load(store, who.executor, who.project, &k->ceilings, err) < 0 ||
+		run_lease_find(store, &who, &k->lease, err) < 0 ||
+		run_egress_find(store, &who, &k->egress, err) < 0)
+		return -1;
 	input.offer = &k->lease.offer;
 	input.ceilings = &k->ceilings;
 	input.egress = &k->egress;
@@ -256,12 +249,15 @@ static void note(const struct context *c, const struct dispatch *in,
 		ledger_refused(&row, refusal);
 }
 
-static const char *executor_of(
-	const struct context *c, const struct dispatch *in, const struct decision *d)
+/* The one that was chosen or named; where the run came to none, the one that would be meant. */
+static const char *executor_of(const struct context *c, const struct dispatch *in,
+	const struct provider *provider, const struct decision *d)
 {
 	if (d->executor)
 		return d->executor->id;
-	return in->input.executor_id ? in->input.executor_id : config_default_executor(&c->config);
+	if (in->input.executor_id)
+		return in->input.executor_id;
+	return provider->executor ? provider->executor : config_default_executor(&c->config);
 }
 
 int dispatch_run(const struct context *c, const struct dispatch *in, struct dispatched *ret,
@@ -273,7 +269,8 @@ int dispatch_run(const struct context *c, const struct dispatch *in, struct disp
 	*ret = (struct dispatched){.supervisor = -1};
 	int r = run(c, in, &k, &d, ret, err);
 	if (r < 0)
-		audit_refusal(c->home.path, in->input.project, executor_of(c, in, &d), err);
+		audit_refusal(
+			c->home.path, in->input.project, executor_of(c, in, &k.provider, &d), err);
 	note(c, in, &k.provider, &d, ret, r < 0 ? err : NULL);
 	return r;
 }
@@ -329,7 +326,7 @@ static json_t *explain_decision(const struct context *c, const struct decision *
 	json_object_set_new(j, "spec", d->file.present ? spec_json(&d->file.spec) : json_null());
 	json_object_set_new(j, "executor",
 		json_pack("{s:s, s:s}", "id", d->executor->id, "kind", executor_kind(d->executor)));
-	json_object_set_new(j, "placement", json_pack("{s:s}", "selected", d->executor->id));
+	json_object_set_new(j, "placement", choice_to_json(&d->choice));
 	json_object_set_new(j, "requirements", json_from_strings(needs.v, needs.n));
 	json_object_set_new(j, "limits", limits_to_json(d));
 	const char *mode = d->run.network_off ? "none" : c->config.container.network;

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "image/reference.h"
+#include "run/provider.h"
 #include "run/run-lease.h"
 #include "spec/spec-load.h"
 #include "store/store.h"
@@ -69,8 +70,8 @@ static int preview(
 	AUTO(spec_result) file;
 	AUTO_PTR(store) store = NULL;
 	AUTO(run_lease) lease = RUN_LEASE_INIT;
-	const struct run_lease_who who = {
-		.home = p->home, .project = project, .executor = p->executor};
+	AUTO(provider) known = PROVIDER_INIT;
+	struct run_lease_who who = {.home = p->home, .project = project, .executor = p->executor};
 	auto_json *nothing = json_pack("{s:[], s:[], s:[]}", "granted", "denied", "filtered");
 
 	spec_result_init(&file);
@@ -79,7 +80,11 @@ static int preview(
 	if (!file.ok)
 		return spec_result_error(&file, err);
 	if (store_open_existing(p->home, &store, err) < 0 ||
-		run_lease_find(store, &who, &lease, err) < 0 ||
+		provider_load(store, project, &known, err) < 0)
+		return -1;
+	if (!who.executor)
+		who.executor = known.executor ? known.executor : p->otherwise;
+	if (run_lease_find(store, &who, &lease, err) < 0 ||
 		(lease.offer.n > 0 && make(store, &lease, &file, err) < 0))
 		return -1;
 	*ret = describe(&lease, lease.report ? lease.report : nothing);

@@ -8,7 +8,8 @@
 struct lease_preview {
 	const char *home;     /* cloop's */
 	const char *project;  /* a directory */
-	const char *executor; /* its ID */
+	const char *executor; /* its ID; NULL = the one that the project is bound to, else: */
+	const char *otherwise;
 };
 /*
  * {"project","executor","kinds","granted","denied","filtered","env","files","devices","interfaces",

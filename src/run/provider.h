@@ -1,4 +1,4 @@
-/* The provider of a project: what the home's store knows of it (config.md §4). */
+/* What the home's store knows of a project: provider and binding (config.md §4). */
 #pragma once
 
 #include "base/error.h"
@@ -9,8 +9,9 @@ struct provider {
 	char *project; /* resolved path; NULL when the directory cannot be resolved */
 	bool known;
 	const char *harness; /* program of its agent (claude, copilot); NULL: none */
+	char *executor;      /* that it is bound to; NULL: none */
 };
-#define PROVIDER_INIT ((struct provider){NULL, false, NULL})
+#define PROVIDER_INIT ((struct provider){NULL, false, NULL, NULL})
 void provider_done(struct provider *p);
 
 /*

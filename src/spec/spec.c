@@ -68,6 +68,29 @@ void spec_result_refuse(struct spec_result *r, enum problem_code code, const cha
 	refused(r);
 }
 
+static const char *const places[] = {"image", "setup", "mounts", "resources", "resources.pids",
+	"resources.disk", "capabilities.git", "capabilities.network", "capabilities.egress",
+	"capabilities.devices", "capabilities.interfaces", "capabilities.virtualized",
+	"capabilities.kernel_isolated"};
+
+static_assert(ARRAY_SIZE(places) == SPEC_PLACES, "a position for every place");
+
+static void locate(const struct node *root, struct spec_result *r)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		const struct node *n = root ? node_find(root, places[i]) : NULL;
+		r->at[i] = n ? n->at : POSITION_NONE;
+	}
+}
+
+struct position spec_result_at(const struct spec_result *r, const char *path)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (strcmp(places[i], path) == 0)
+			return r->at[i];
+	return POSITION_NONE;
+}
+
 static void bind(const struct tree *tree, const struct spec_checks *checks, struct spec_result *r)
 {
 	struct spec_checks copy = *checks;
@@ -76,7 +99,7 @@ static void bind(const struct tree *tree, const struct spec_checks *checks, stru
 
 	schema_bind_document(&b, spec_keys_schema(), &r->spec);
 	const struct node *image = tree->root ? node_find(tree->root, "image") : NULL;
-	r->image_at = image ? image->at : POSITION_NONE;
+	locate(tree->root, r);
 	if (!image || !problems_has(&r->errors, PROBLEM_REFERENCE_SYNTAX))
 		return;
 	r->refused_image = mem_strndup(image->text.p, image->text.len);

@@ -15,7 +15,7 @@
 
 #define SPEC_PATH ".cloop/sandbox.yaml"
 
-enum { SPEC_MAX_BYTES = 65536, SPEC_MAX_MOUNTS = 16 };
+enum { SPEC_MAX_BYTES = 65536, SPEC_MAX_MOUNTS = 16, SPEC_PLACES = 13 };
 
 struct spec_mount {
 	char *source; /* relative to the project, clean */
@@ -62,7 +62,7 @@ struct spec_result {
 	bool ok;
 	bool present;
 	struct sandbox_spec spec;
-	struct position image_at;           /* of the value of `image`, for who judges it further */
+	struct position at[SPEC_PLACES];    /* see spec_result_at() */
 	char *refused_image;                /* as written, when `image` is malformed; else NULL */
 	size_t refused_image_len;           /* it may hold NUL */
 	char sha256[SHA256_HEX_SIZE];       /* "" = null */
@@ -77,6 +77,12 @@ void spec_result_done(struct spec_result *r);
 /* Judges the bytes of a file. *ret is initialised here. Never fails otherwise than by its errors.
  */
 void spec_parse(struct text bytes, const struct spec_checks *checks, struct spec_result *ret);
+
+/*
+ * Position of a value that others judge further, by the path of its key ("resources.pids");
+ * POSITION_NONE: it is not in the file, or nobody else judges it.
+ */
+struct position spec_result_at(const struct spec_result *r, const char *path);
 
 /* Makes r the answer of one error without position (§2). */
 void spec_result_refuse(struct spec_result *r, enum problem_code code, const char *message);

@@ -246,5 +246,8 @@ const char *const migrations[] = {
 	"reason TEXT NOT NULL DEFAULT ''"
 	") STRICT;"
 	"CREATE INDEX egress_session_open ON egress_session (grant_id) WHERE state = 'open';",
+
+	/* 9: the executor that a project is bound to (store/project.h); NULL = none */
+	"ALTER TABLE project ADD COLUMN executor TEXT;",
 };
 const size_t migrations_count = ARRAY_SIZE(migrations);

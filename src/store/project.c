@@ -11,7 +11,7 @@ static const char *const provider_names[] = {
 };
 ENUM_TEXT(store_provider, provider_names, STORE_PROVIDER_COUNT)
 
-#define COLUMNS "SELECT path, provider, first_seen FROM project "
+#define COLUMNS "SELECT path, provider, executor, first_seen FROM project "
 
 static void read_row(const struct query *q, struct store_project *ret)
 {
@@ -21,20 +21,9 @@ static void read_row(const struct query *q, struct store_project *ret)
 	*ret = (struct store_project){
 		.path = query_text(q, 0),
 		.provider = provider < 0 ? STORE_PROVIDER_NONE : (enum store_provider)provider,
-		.first_seen = query_text(q, 2),
+		.executor = query_text(q, 2),
+		.first_seen = query_text(q, 3),
 	};
-}
-
-static void keep_provider(void *data, const struct store_project *p)
-{
-	*(enum store_provider *)data = p->provider;
-}
-
-int store_project_provider(
-	struct store *s, const char *path, enum store_provider *ret, struct error *err)
-{
-	*ret = STORE_PROVIDER_NONE;
-	return store_project_show(s, path, keep_provider, ret, err);
 }
 
 int store_project_show(struct store *s, const char *path,
@@ -98,6 +87,19 @@ int store_project_set_provider(
 {
 	return put(s, INSERT "ON CONFLICT DO UPDATE SET provider = excluded.provider", path,
 		provider, err);
+}
+
+#define SET_EXECUTOR "UPDATE project SET executor = ? WHERE path = ?"
+
+int store_project_bind(struct store *s, const char *path, const char *executor, struct error *err)
+{
+	AUTO(query) q = QUERY_INIT;
+
+	if (store_project_note(s, path, err) < 0 || query_prepare(s, SET_EXECUTOR, &q, err) < 0)
+		return -1;
+	query_bind_text(&q, executor ? text_of(executor) : (struct text){0});
+	query_bind_text(&q, text_of(path));
+	return query_run(&q, err);
 }
 
 static int drop(struct store *s, const char *sql, const char *path, struct error *err)

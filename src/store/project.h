@@ -22,12 +22,10 @@ int store_provider_from_text(struct text t);
 struct store_project {
 	struct text path;
 	enum store_provider provider;
+	struct text executor;   /* that its runs are bound to; p = NULL: none */
 	struct text first_seen; /* RFC 3339 UTC */
 };
 
-/* Provider of a project: 0, or 1 = it is not known (none). */
-must_check int store_project_provider(
-	struct store *s, const char *path, enum store_provider *ret, struct error *err);
 /* Calls `row` for one project: 0, or 1 = it is not known. */
 must_check int store_project_show(struct store *s, const char *path,
 	void (*row)(void *data, const struct store_project *p), void *data, struct error *err);
@@ -39,6 +37,9 @@ must_check int store_project_list(struct store *s,
 must_check int store_project_note(struct store *s, const char *path, struct error *err);
 must_check int store_project_set_provider(
 	struct store *s, const char *path, enum store_provider provider, struct error *err);
+/* Binds the project, which becomes known, to an executor; NULL: to none. */
+must_check int store_project_bind(
+	struct store *s, const char *path, const char *executor, struct error *err);
 /*
  * Drops its rows, those of its tasks, runs, journal and ceiling included, and no file: 0, or 1 =
  * there are none.

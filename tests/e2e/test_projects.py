@@ -59,7 +59,8 @@ def test_not_forgotten_while_it_runs(stage):
 def test_set_show_forget(stage):
     there = ("-C", stage.project)
     assert stage.answer("project", "show", *there) == {
-        "project": str(stage.project), "known": False, "provider": "none", "first_seen": None,
+        "project": str(stage.project), "known": False, "executor": None, "provider": "none",
+        "first_seen": None,
         "limits": {"cpu_millis": 0, "memory_mb": 0, "disk_mb": 0, "pids": 0}}
     link = stage.dir / "link"
     link.symlink_to(stage.project)

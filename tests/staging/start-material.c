@@ -129,7 +129,7 @@ static int start(char **argv, char handle[EXECUTOR_HANDLE_SIZE], struct error *e
 	auto_json *material = read_material(&m, err);
 	struct decision_input input = {.project = argv[2], .env = &env};
 	if (!material || context_open(argv[0], argv[1], &c, err) < 0 ||
-		decision_make(&c, &input, &d, err) < 0)
+		decision_choose(&c, &input, &d, err) < 0 || decision_make(&c, &input, &d, err) < 0)
 		return -1;
 	for (size_t i = 3; argv[i] && n_words < ARGV_MAX; i++)
 		words[n_words++] = text_of(argv[i]);

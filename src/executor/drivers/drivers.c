@@ -50,3 +50,11 @@ int drivers_open(
 	r = (struct executor_list){0};
 	return 0;
 }
+
+bool drivers_off(const char *id, struct candidate *ret)
+{
+	if (strcmp(id, LOCAL_DRIVER_ID) != 0)
+		return false;
+	local_driver_capabilities(ret);
+	return true;
+}

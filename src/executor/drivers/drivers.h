@@ -9,3 +9,9 @@
  */
 must_check int drivers_open(
 	const struct executor_settings *settings, struct executor_list *ret, struct error *err);
+
+/*
+ * An executor of this id that exists wherever the operator switches it on, and what it would
+ * advertise; false: there is none. Asked about an id that drivers_open() did not make.
+ */
+bool drivers_off(const char *id, struct candidate *ret);

@@ -28,14 +28,20 @@ static void driver_free(void *data)
 }
 
 /* sandbox-spec.md §14: nothing that is not named here. */
-static void capabilities(const struct executor *e, struct candidate *ret)
+void local_driver_capabilities(struct candidate *ret)
 {
-	(void)e;
+	*ret = (struct candidate){.id = TEXT(LOCAL_DRIVER_ID), .kind = TEXT("localprocess")};
 	ret->platform = TEXT("linux");
 	ret->isolation = TEXT("none");
 	ret->network_off = TEXT("no");
 	ret->network_egress = true;
 	ret->shares_host_filesystem = ret->stream = ret->signal = true;
+}
+
+static void capabilities(const struct executor *e, struct candidate *ret)
+{
+	(void)e;
+	local_driver_capabilities(ret);
 }
 
 static int health_check(const struct executor *e, struct error *err)

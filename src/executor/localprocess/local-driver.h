@@ -12,3 +12,5 @@
 
 /* home: cloop's; NULL = none yet. */
 must_check struct executor *local_driver_new(const char *home);
+/* What it advertises, switched on or not. */
+void local_driver_capabilities(struct candidate *ret);

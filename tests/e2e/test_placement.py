@@ -1,0 +1,263 @@
+"""Which executor a run gets, and the seeds' tables of executor support and of errors, row by row
+(sandbox-spec.md §9.1, §12-§15, config.md §4)."""
+import json
+
+from granting import grant, mint
+
+HOST = {"allow_host_process": True}
+OFF = {"container": {"enabled": False}}
+KERNEL = {"capabilities": {"kernel_isolated": True}}
+# No such grant: the gate comes before grants are looked at. With it nothing is asked of the network,
+# so that a row shows its own constraint on localprocess.
+GRANT = {"network": "egress_000000000000000000000000"}
+
+
+def configure(stage, *sections, **options):
+    """config.yaml: members of `executors` over those of the stage."""
+    stage.config(**options)
+    whole = json.loads(stage.config_file.read_text())
+    for section in sections:
+        whole["executors"].update(section)
+    stage.config_file.write_text(json.dumps(whole))
+
+
+def bind(stage, *executor):
+    return stage.answer("executor", "bind", "-C", stage.project, *executor)
+
+
+def run(stage, status=125, options=(), env=None):
+    """The answer of a run: its record, or why there is none."""
+    return stage.answer(*stage.run_words(["true"], options=options), status=status, env=env)
+
+
+def no_engine(stage):
+    """The environment of a host without one."""
+    return {"PATH": str(stage.dir)}
+
+
+def explain(stage, *options, status=0):
+    return stage.answer("sandbox", "explain", "-C", stage.project, *options, status=status)
+
+
+def check(stage, status, *path):
+    return stage.answer("sandbox", "check", *(path or ("-C", stage.project)), status=status)
+
+
+def capabilities(stage):
+    return stage.answer("executor", "show", "container")["capabilities"]
+
+
+def is_error(answer, code, status, **members):
+    assert (answer["code"], answer["status"]) == (code, status), answer
+    assert answer["error"] and answer["remediation"] and answer["remediation"] not in answer["error"]
+    for key, value in members.items():
+        assert answer[key] == value, answer
+    return answer
+
+
+# ---- Bindings ----
+
+def journal(stage):
+    rows = stage.answer("journal", "-C", stage.project)["rows"]
+    return [row["message"] for row in rows if row["kind"] == "executor.bind"]
+
+
+def audit(stage):
+    rows = stage.answer("audit", "list", "--limit", "0")["rows"]
+    return [row["payload"] for row in rows if row["action"] == "executor.bind"]
+
+
+def test_binding(stage):
+    configure(stage, HOST)
+    project = str(stage.project)
+    assert bind(stage) == {"project": project, "executor": None, "previous": None}
+    assert not (stage.home / "state.db").exists()
+    assert bind(stage, "localprocess") == {
+        "project": project, "executor": "localprocess", "previous": None}
+    assert bind(stage, "localprocess")["previous"] == "localprocess"
+    assert stage.answer("project", "show", "-C", project)["executor"] == "localprocess"
+    [shown] = stage.answer("project", "list")["projects"]
+    assert shown["executor"] == "localprocess"
+    assert b"localprocess" in stage.cloop("project", "list").out
+    record = run(stage, status=0)
+    assert (record["executor_id"], record["isolation"]) == ("localprocess", "none")
+    placement = explain(stage)["placement"]
+    assert placement == {"selected": "localprocess", "by": "binding", "considered": 1,
+                         "rejections": []}
+    # What one run asks for goes before what is set for all of them.
+    assert run(stage, 0, ["--executor", "container"])["executor_id"] == "container"
+    assert explain(stage, "--executor", "container")["placement"]["by"] == "option"
+    # A binding is the project's, and nobody else's.
+    other = stage.make_project("other")
+    assert stage.run("true", project=other).record["executor_id"] == "container"
+    assert bind(stage, "container")["previous"] == "localprocess"
+    assert run(stage, status=0)["executor_id"] == "container"
+    assert bind(stage)["previous"] == "container"
+    assert stage.answer("project", "show", "-C", project)["executor"] is None
+    rows = [("localprocess", None), ("container", "localprocess"), (None, "container")]
+    assert [(r["executor_id"], r["previous"]) for r in audit(stage)] == rows
+    assert {r["project"] for r in audit(stage)} == {project} and len(journal(stage)) == 3
+    assert stage.answer("audit", "verify")["ok"]
+    bind(stage, "localprocess")
+    assert stage.answer("project", "forget", "-C", project)["forgotten"]
+    assert stage.answer("project", "show", "-C", project)["executor"] is None
+    assert run(stage, status=0)["executor_id"] == "container"
+
+
+def test_binding_is_refused(stage):
+    there = ("executor", "bind", "-C", stage.project)
+    answer = stage.answer(*there, "nosuch", status=1)
+    assert answer["code"] == "executor_unknown" and "container" in answer["error"]
+    assert stage.cloop(*there, "a", "b").rc == 2
+    answer = stage.answer("executor", "bind", "-C", stage.dir / "absent", "container", status=1)
+    assert answer["code"] == "not_a_project"
+    assert stage.answer("project", "list") == {"projects": []}
+
+
+def test_bound_executor_is_gone(stage):
+    """Nothing takes its place."""
+    configure(stage, HOST)
+    bind(stage, "container")
+    configure(stage, HOST, OFF)
+    is_error(run(stage), "executor_unknown", 404)
+    answer = check(stage, 1)
+    assert [e["code"] for e in answer["errors"]] == ["executor_unknown"]
+    assert run(stage, 0, ["--executor", "localprocess"])["executor_id"] == "localprocess"
+
+
+def test_grants_go_by_the_executor_that_was_chosen(stage):
+    """executor:ID of a grant is the executor of the run, bound or named."""
+    configure(stage, HOST)
+    mint(stage, "token", "env", "canary", "--env", "TOKEN")
+    grant(stage, "token", "executor:container")
+    bind(stage, "localprocess")
+    def names(*options):
+        return [g["secret"] for g in explain(stage, *options)["grants"]]
+    assert names() == [] and names("--executor", "container") != []
+    preview = stage.answer("secret", "lease", "-C", stage.project)
+    assert (preview["executor"], preview["granted"]) == ("localprocess", [])
+    bind(stage, "container")
+    assert names() != []
+    assert stage.answer("secret", "lease", "-C", stage.project)["executor"] == "container"
+
+
+# ---- Placement of what is bound to none ----
+
+def test_placement(stage):
+    configure(stage, HOST)
+    assert run(stage, status=0)["executor_id"] == "container"
+    placement = explain(stage)["placement"]
+    assert placement == {"selected": "container", "by": "placement", "considered": 2,
+                         "rejections": []}
+    stage.spec({"env": []})
+    placement = explain(stage)["placement"]
+    assert placement["selected"] == "container" and placement["considered"] == 2
+    [rejected] = placement["rejections"]
+    assert (rejected["executor_id"], rejected["constraint"]) == ("localprocess", "network_off")
+    assert rejected["detail"]
+    configure(stage)
+    assert explain(stage)["placement"]["by"] == "only"
+
+
+def test_nobody_takes_it(stage):
+    """The headline is what most of them lack; every one is named with its own reason."""
+    configure(stage, HOST)
+    stage.spec(KERNEL)
+    answer = is_error(run(stage), "no_placement", 409, constraint="kernel_isolation", considered=2)
+    assert [(r["executor_id"], r["constraint"]) for r in answer["rejections"]] == [
+        ("container", "kernel_isolation"), ("localprocess", "kernel_isolation")]
+    for word in ("container: ", "localprocess: ", "oci_runtime", "runtime_class", "none of 2"):
+        assert word in answer["error"]
+    assert "capabilities.kernel_isolated" in answer["remediation"]
+    assert is_error(explain(stage, status=1), "no_placement", 409)
+    assert stage.run_dirs() == []
+    r = stage.cloop(*stage.run_words(["true"]))
+    assert r.rc == 125 and b"kernel_isolation: none of 2" in r.err and b"\n  fix: " in r.err
+    # A binding has the gate, and the gate other words.
+    bind(stage, "container")
+    is_error(run(stage), "sandbox_unsupported", 409, constraint="kernel_isolation", alternatives=[])
+
+
+def test_nobody_is_there(stage):
+    configure(stage, OFF)
+    is_error(run(stage), "no_placement", 409, constraint="no_candidates", considered=0, rejections=[])
+
+
+def test_nothing_falls_back_to_the_host(stage):
+    """Host processes are allowed, and the engine is gone: no work comes to the host unasked."""
+    configure(stage, HOST)
+    stage.write("marker")
+    words = stage.run_words(["/bin/sh", "-c", "rm marker"])
+    answer = stage.answer(*words, status=125, env=no_engine(stage))
+    is_error(answer, "no_placement", 409, considered=2, constraint="health")
+    assert [(r["executor_id"], r["constraint"]) for r in answer["rejections"]] == [
+        ("container", "health"), ("localprocess", "isolation")]
+    assert stage.engine.kind in answer["rejections"][0]["detail"]
+    # Nor where the file asks for what only the host has: a file takes access away.
+    stage.spec({"capabilities": GRANT})
+    answer = is_error(run(stage), "no_placement", 409)
+    assert [(r["executor_id"], r["constraint"]) for r in answer["rejections"]] == [
+        ("container", "network_egress"), ("localprocess", "isolation")]
+    assert (stage.project / "marker").exists() and stage.run_dirs() == []
+    # The only one, or the one that is named: then it was asked.
+    stage.spec("")
+    configure(stage, HOST, OFF)
+    assert run(stage, 0)["executor_id"] == "localprocess"
+    assert explain(stage)["placement"]["by"] == "only"
+    configure(stage, HOST, {"default": "localprocess"})
+    assert run(stage, 0)["executor_id"] == "localprocess"
+    assert explain(stage)["placement"]["by"] == "default"
+
+
+def test_the_reason_of_one_that_cannot_be_used(stage):
+    """Where it is the only one, or named, its own error says it."""
+    is_error(run(stage, env=no_engine(stage)), "runtime_missing", 409)
+    bind(stage, "container")
+    configure(stage, HOST)
+    is_error(run(stage, env=no_engine(stage)), "runtime_missing", 409)
+    answer = stage.answer("sandbox", "check", "-C", stage.project, status=1, env=no_engine(stage))
+    assert [e["code"] for e in answer["errors"]] == ["runtime_missing"]
+
+
+# ---- Strict mode ----
+
+def test_strict_mode(stage):
+    """allow_host_process off: no work on the host, whoever asks for it in whatever way."""
+    host = {"constraint": "host_execution_policy", "alternatives": ["container"]}
+    stage.write("marker")
+    answer = run(stage, options=["--executor", "localprocess"])
+    is_error(answer, "host_execution_denied", 409, **host)
+    assert "container" in answer["remediation"] and "bind" in answer["remediation"]
+    r = stage.cloop("executor", "bind", "-C", stage.project, "localprocess")
+    assert r.rc == 0 and b"note: runs will be refused" in r.err and b"allow_host_process" in r.err
+    is_error(run(stage), "host_execution_denied", 409, **host)
+    is_error(explain(stage, status=1), "host_execution_denied", 409, **host)
+    [error] = check(stage, 1)["errors"]
+    assert (error["code"], error["path"], error["line"]) == ("host_execution_denied", "", None)
+    assert error["alternatives"] == ["container"]
+    stage.spec({"setup": ["true"]})
+    is_error(run(stage), "host_execution_denied", 409, **host)
+    bind(stage)
+    configure(stage, {"default": "localprocess"})
+    is_error(run(stage), "host_execution_denied", 409, **host)
+    configure(stage, OFF)
+    answer = run(stage, options=["--executor", "localprocess"])
+    is_error(answer, "host_execution_denied", 409, constraint="host_execution_policy",
+             alternatives=[])
+    assert [e["id"] for e in stage.answer("executor", "list")["executors"]] == []
+    # It is no alternative either.
+    configure(stage)
+    bind(stage, "container")
+    stage.spec(KERNEL)
+    is_error(run(stage), "sandbox_unsupported", 409, alternatives=[])
+    assert (stage.project / "marker").exists() and stage.run_dirs() == []
+
+
+def test_the_host_is_never_an_alternative(stage):
+    """Allowed, and it passes the gate: the file asks for a network grant only."""
+    configure(stage, HOST)
+    bind(stage, "container")
+    stage.spec({"capabilities": GRANT})
+    answer = is_error(run(stage), "sandbox_unsupported", 409, constraint="network_egress",
+                      alternatives=[])
+    assert "localprocess" not in answer["remediation"]
