@@ -6,6 +6,7 @@
 #include "executor/rundir/record.h"
 #include "image/reference.h"
 #include "limits/render.h"
+#include "run/grant-words.h"
 #include "run/run-egress.h"
 #include "run/run-lease.h"
 #include "spec/env-filter.h"
@@ -55,12 +56,13 @@ static int judge(const struct context *c, const struct decision *d, struct error
 }
 
 /* Step 3: the executor must be able to do all of it, what the grants bring included. */
-static int pass_gate(const struct context *c, struct decision *d, struct error *err)
+static int pass_gate(
+	const struct context *c, const struct offer *offer, struct decision *d, struct error *err)
 {
 	bool unproven = false;
 
 	if (choice_gate(c, &d->able, &d->need, &unproven, err) < 0)
-		return -1;
+		return grant_words_add(offer, &d->file, err);
 	if (unproven)
 		problems_add(&d->warnings, PROBLEM_NETWORK_OFF_UNPROVEN, POSITION_NONE,
 			"capabilities.network", CHOICE_UNPROVEN);
@@ -177,7 +179,7 @@ int decision_make(const struct context *c, const struct decision_input *in, stru
 		run_lease_promise(in->offer, &ret->run);
 	requirement_done(&ret->need);
 	requirement_of(ret->file.present ? &ret->file.spec : NULL, &ret->run, &ret->need);
-	if (pass_gate(c, ret, err) < 0 || read_ceilings(c, in, ret, err) < 0 ||
+	if (pass_gate(c, in->offer, ret, err) < 0 || read_ceilings(c, in, ret, err) < 0 ||
 		apply(c, in, ret, err) < 0 || filter_environment(in, ret, err) < 0)
 		return -1;
 	limit(c, ret);
