@@ -15,7 +15,8 @@ import process
 import table
 from engines import ENGINES, ROOT
 
-PARTS = ("short", "setup", "memory", "idle", "attach", "parallel", "output", "disk", "programs")
+PARTS = ("short", "setup", "memory", "idle", "attach", "parallel", "output", "disk", "placement",
+         "programs")
 FUNCTIONS = {"short": measure.short_runs, "setup": measure.setup,
              "memory": measure.memory, "idle": measure.idle, "attach": measure.attach,
              "parallel": measure.parallel, "output": measure.output}
@@ -70,6 +71,8 @@ def main():
                 engine.close()
         if "disk" in parts:
             collect(rows, measure.disk_sample(a.build, place, a.pairs))
+        if "placement" in parts:
+            collect(rows, measure.placement(a.build))
         if "programs" in parts:
             collect(rows, measure.programs(a.build, place))
         facts = machine.facts(used, place, load)

@@ -296,6 +296,15 @@ class Here:
     title = "in process"
 
 
+def placement(build):
+    """No engine and no peer: no other program chooses by such rules."""
+    said = subprocess.run([build / "tests/bench/placement-bench"], capture_output=True, text=True,
+                          check=True).stdout
+    for what, ms in re.findall(r"(\S.*?) +([\d.]+) ms", said):
+        yield Row(f"placement over 1,000 executors: {what}", Here.title, f"{ms} ms", "", float(ms), 1,
+                  "ms")
+
+
 def programs(build, place):
     """The bench programs of single areas."""
     said = subprocess.run([build / "tests/bench/spec-bench"], capture_output=True, text=True,
