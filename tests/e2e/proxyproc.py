@@ -65,7 +65,7 @@ class Session:
 
 
 class Proxy:
-    def __init__(self, netns=None, nofile=None):
+    def __init__(self, netns=None, nofile=None, keep_events=True):
         self.netns = netns
         self.control, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control.settimeout(5)
@@ -80,11 +80,17 @@ class Proxy:
         os.close(its_events)
         self.seq = 0
         self.events = []
+        self.keep_events = keep_events
         self.reader = threading.Thread(target=self._read, args=(events,), daemon=True)
         self.reader.start()
         self.ask(op="stats")
 
     def _read(self, events):
+        if not self.keep_events:
+            while os.read(events, 1 << 20):
+                pass
+            os.close(events)
+            return
         with open(events, encoding="utf-8") as lines:
             for line in lines:
                 self.events.append(json.loads(line))

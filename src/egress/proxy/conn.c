@@ -84,9 +84,7 @@ void conn_new(struct listener *l, int fd, const struct address *peer)
 {
 	struct conn *c = mem_alloc(sizeof(*c));
 	struct proxy *p = l->proxy;
-	int on = 1;
 
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	*c = (struct conn){.proxy = p,
 		.listener = l,
 		.peer = *peer,
@@ -157,7 +155,8 @@ void conn_event(struct conn *c, enum egress_verdict v, const char *reason)
 			.to = c->x ? &c->x->to : &c->to,
 			.bytes_up = c->up.written,
 			.bytes_down = c->down.written,
-			.reason = reason});
+			.reason = reason,
+			.can_wait = !tunnel && v == EGRESS_VERDICT_ALLOW});
 }
 
 /* By one of its ends; a tunnel has had its row. */
@@ -268,12 +267,19 @@ void conn_run(struct conn *c)
 	do
 		s = states[c->state](c);
 	while (s == STEP_AGAIN);
+	c->client.ready = c->upstream.ready = 0;
 	if (s == STEP_CLOSE)
 		abandon(c);
 }
 
+bool conn_readable(const struct conn_end *e)
+{
+	return (e->ready & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0;
+}
+
 static void ready(struct conn *c, struct conn_end *e, uint32_t events)
 {
+	e->ready = events;
 	if ((events & e->wanted) == 0 && (e->wanted == 0 || !(events & (EPOLLHUP | EPOLLERR)))) {
 		watch(c, e, e->wanted);
 		return;
@@ -302,11 +308,14 @@ void conn_deadline(void *data)
 {
 	struct conn *c = data;
 
-	if (c->state == CONN_RELAY &&
-		conn_refuse(c, EGRESS_VERDICT_BAD_UPSTREAM, NULL) == STEP_AGAIN)
+	if (c->state == CONN_DIAL) {
+		dial_gave_up(c);
+	} else if (c->state == CONN_RELAY) {
+		conn_refuse(c, EGRESS_VERDICT_BAD_UPSTREAM, NULL);
 		conn_run(c);
-	else
+	} else {
 		conn_free(c);
+	}
 }
 
 /* ---- Bytes ---- */

@@ -30,6 +30,7 @@ struct conn_end {
 	struct loop_source *source;
 	/* What epoll reports. More than what is wanted costs a wake-up at most; then it is less. */
 	uint32_t watched, wanted;
+	uint32_t ready; /* what woke us */
 };
 
 /* A body on its way. */
@@ -52,7 +53,7 @@ struct exchange {
 	struct address addresses[RESOLVER_ADDRESSES_MAX];
 	size_t n_addresses, next_address;
 	int64_t dial_until_ms;
-	struct loop_source *dial_timer;
+	struct loop_source *dial_timer; /* of a last address with less time than the others */
 	struct body request_body, response_body;
 	bool reused;         /* on a connection of an earlier request */
 	bool upstream_deaf;  /* takes no more of the request; its answer may still come */
@@ -92,6 +93,8 @@ void conn_deadline(void *data);
 /* ---- For the states ---- */
 
 void conn_wants(struct conn *c, uint32_t client, uint32_t upstream);
+/* It was reported that reading will not wait. */
+bool conn_readable(const struct conn_end *e);
 /* Answers with a refusal and closes; of a blocked answer, the address at fault. */
 enum step conn_refuse(struct conn *c, enum egress_verdict v, const struct address *blocked);
 /* No more is sent to the client; what it still sends is read for a while, so that it gets to read
@@ -116,6 +119,8 @@ enum step request_resolved(struct conn *c);
 enum step request_again(struct conn *c);
 enum step dial_begin(struct conn *c);
 enum step dial_run(struct conn *c);
+/* The address did not answer in time: the next one. The connection may be gone after it. */
+void dial_gave_up(struct conn *c);
 enum step relay_begin(struct conn *c);
 enum step relay_run(struct conn *c);
 enum step tunnel_begin(struct conn *c);

@@ -6,6 +6,7 @@ static const int durations_ms[] = {
 	[DEADLINE_HEAD] = 20000,
 	[DEADLINE_IDLE] = 60000,
 	[DEADLINE_UPSTREAM] = 60000,
+	[DEADLINE_DIAL] = DEADLINE_DIAL_MS,
 	[DEADLINE_DRAIN] = 5000,
 };
 

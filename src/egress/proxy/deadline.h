@@ -13,9 +13,12 @@ enum deadline_kind {
 	DEADLINE_HEAD,     /* a request's head: 20 s */
 	DEADLINE_IDLE,     /* between requests: 60 s */
 	DEADLINE_UPSTREAM, /* for the head of an answer: 60 s */
+	DEADLINE_DIAL,     /* of an address: 5 s */
 	DEADLINE_DRAIN,    /* of a connection that is being closed: 5 s */
 	DEADLINE_KINDS
 };
+
+enum { DEADLINE_DIAL_MS = 5000 };
 
 struct deadline {
 	TAILQ_ENTRY(deadline) link;

@@ -6,8 +6,6 @@
 #include "egress/socket-address.h"
 #include "sys/clock.h"
 
-enum { ADDRESS_MS = 5000 };
-
 static int dial(struct conn *c, const struct address *a, uint16_t port)
 {
 	struct proxy_hooks *hooks = &c->proxy->hooks;
@@ -22,13 +20,24 @@ static int dial(struct conn *c, const struct address *a, uint16_t port)
 	return TAKE_FD(fd);
 }
 
+void dial_gave_up(struct conn *c)
+{
+	conn_close_upstream(c);
+	conn_run(c);
+}
+
 static void took_too_long(void *data)
 {
 	struct conn *c = data;
 
 	c->x->dial_timer = NULL;
-	conn_close_upstream(c);
-	conn_run(c);
+	dial_gave_up(c);
+}
+
+static void forget_timers(struct conn *c)
+{
+	loop_remove(TAKE_PTR(c->x->dial_timer));
+	deadline_disarm(&c->proxy->deadlines, &c->deadline);
 }
 
 /* False: there is none left, or no time. */
@@ -41,9 +50,10 @@ static bool next_address(struct conn *c)
 		int fd = dial(c, &x->addresses[x->next_address++], x->to.port);
 		if (fd < 0 || !conn_attach_upstream(c, fd))
 			continue;
-		int64_t until = now + ADDRESS_MS;
-		until = until < x->dial_until_ms ? until : x->dial_until_ms;
-		x->dial_timer = loop_at(c->proxy->loop, until, took_too_long, c);
+		if (x->dial_until_ms - now < DEADLINE_DIAL_MS)
+			x->dial_timer = loop_at(c->proxy->loop, x->dial_until_ms, took_too_long, c);
+		else
+			deadline_arm(&c->proxy->deadlines, &c->deadline, DEADLINE_DIAL);
 		return true;
 	}
 	return false;
@@ -57,24 +67,28 @@ enum step dial_begin(struct conn *c)
 	return STEP_AGAIN;
 }
 
-/* 1: it is; 0: not yet; -1: it has failed. */
-static int connected(int fd)
+/* 1: it is; 0: not yet; -1: it has failed, or there is none. */
+static int connected(const struct conn_end *e)
 {
-	struct sockaddr_storage peer;
-	socklen_t len = sizeof(peer), size = sizeof(int);
+	socklen_t size = sizeof(int);
 	int problem = 0;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &problem, &size) < 0 || problem != 0)
+	if (e->fd < 0)
 		return -1;
-	return getpeername(fd, (struct sockaddr *)&peer, &len) == 0;
+	if ((e->ready & (EPOLLOUT | EPOLLHUP | EPOLLERR)) == 0)
+		return 0;
+	if (getsockopt(e->fd, SOL_SOCKET, SO_ERROR, &problem, &size) < 0 || problem != 0)
+		return -1;
+	return 1;
 }
 
 enum step dial_run(struct conn *c)
 {
-	int r = c->upstream.fd >= 0 ? connected(c->upstream.fd) : -1;
+	int r = connected(&c->upstream);
 
+	if (r != 0)
+		forget_timers(c);
 	if (r < 0) {
-		loop_remove(TAKE_PTR(c->x->dial_timer));
 		conn_close_upstream(c);
 		if (!next_address(c))
 			return conn_refuse(c, EGRESS_VERDICT_DIAL, NULL);
@@ -83,7 +97,6 @@ enum step dial_run(struct conn *c)
 		conn_wants(c, 0, EPOLLOUT);
 		return STEP_WAIT;
 	}
-	loop_remove(TAKE_PTR(c->x->dial_timer));
 	c->to = c->x->to;
 	return c->x->connect ? tunnel_begin(c) : relay_begin(c);
 }

@@ -12,22 +12,33 @@ void event_log_init(struct event_log *l, struct loop *loop, int fd)
 static void give_up(struct event_log *l)
 {
 	loop_remove(TAKE_PTR(l->source));
+	loop_remove(TAKE_PTR(l->timer));
 	if (l->fd >= 0)
 		close(TAKE_FD(l->fd));
 	str_done(&l->pending);
 }
 
+static void flush(struct event_log *l);
+
 void event_log_done(struct event_log *l)
 {
+	flush(l);
 	give_up(l);
 }
-
-static void flush(struct event_log *l);
 
 static void writable(void *data, uint32_t events)
 {
 	(void)events;
 	flush(data);
+}
+
+static void waited(void *data)
+{
+	struct event_log *l = data;
+
+	l->timer = NULL;
+	if (!l->source)
+		flush(l);
 }
 
 static void flush(struct event_log *l)
@@ -93,6 +104,10 @@ void event_log_add(struct event_log *l, const struct event *e)
 		return;
 	}
 	l->lost = 0;
-	if (!l->source)
+	if (l->source)
+		return;
+	if (!e->can_wait)
 		flush(l);
+	else if (!l->timer)
+		l->timer = loop_at(l->loop, clock_boottime_ms() + EVENT_WAIT_MS, waited, l);
 }

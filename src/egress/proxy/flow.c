@@ -4,7 +4,10 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
-enum { ROUNDS = 8 }; /* then others have their turn */
+enum {
+	ROUNDS = 8,    /* then others have their turn */
+	SHORT = 16384, /* less than that: there is no more at the moment */
+};
 
 uint64_t flow_left(const struct meter *m)
 {
@@ -128,7 +131,7 @@ enum flow_result flow_pump(struct flow *f, int from, int to)
 {
 	size_t n;
 
-	for (int i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < ROUNDS || f->ended; i++) {
 		enum flow_result r = flush_within(f, to);
 		if (r != FLOW_DONE)
 			return r;
@@ -146,6 +149,8 @@ enum flow_result flow_pump(struct flow *f, int from, int to)
 			f->ended = true;
 		else if (r != FLOW_DONE)
 			return r;
+		else if (n < SHORT)
+			break;
 	}
 	return flush_within(f, to);
 }

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -9,7 +11,7 @@
 #include "egress/proxy/conn.h"
 #include "egress/socket-address.h"
 
-enum { ACCEPT_ROUNDS = 16, PERCENT = 90, OWN_DESCRIPTORS = 16 };
+enum { PERCENT = 90, OWN_DESCRIPTORS = 16 };
 
 size_t listener_limit(void)
 {
@@ -46,29 +48,27 @@ void listener_closed_one(struct proxy *p)
 		accepting(p, true);
 }
 
+/* One a time: those that are connected have their turn, too. */
 static void ready(void *data, uint32_t events)
 {
 	struct listener *l = data;
 	struct proxy *p = l->proxy;
+	struct sockaddr_storage from;
+	struct endpoint peer;
+	socklen_t len = sizeof(from);
 
 	(void)events;
-	for (int i = 0; i < ACCEPT_ROUNDS && p->accepting; i++) {
-		struct sockaddr_storage from;
-		struct endpoint peer;
-		socklen_t len = sizeof(from);
-		int fd = accept4(
-			l->fd, (struct sockaddr *)&from, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		if (fd < 0) {
-			/* Without descriptors: until the next connection is closed. */
-			if ((errno == EMFILE || errno == ENFILE) && p->fds > 0)
-				accepting(p, false);
-			return;
-		}
-		if (socket_address_read(&from, &peer))
-			conn_new(l, fd, &peer.address);
-		else
-			close(fd);
+	int fd = accept4(l->fd, (struct sockaddr *)&from, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd < 0) {
+		/* Without descriptors: until the next connection is closed. */
+		if ((errno == EMFILE || errno == ENFILE) && p->fds > 0)
+			accepting(p, false);
+		return;
 	}
+	if (socket_address_read(&from, &peer))
+		conn_new(l, fd, &peer.address);
+	else
+		close(fd);
 }
 
 static struct listener *by_id(struct proxy *p, const char *id)
@@ -83,7 +83,7 @@ static struct listener *by_id(struct proxy *p, const char *id)
 
 int listener_add(struct proxy *p, const char *id, int fd, struct error *err)
 {
-	int flags = fcntl(fd, F_GETFL);
+	int flags = fcntl(fd, F_GETFL), on = 1;
 
 	if (by_id(p, id))
 		return error_set(err, ERROR_EGRESS_PROXY_FAILED, "the listener %s is there already",
@@ -91,6 +91,8 @@ int listener_add(struct proxy *p, const char *id, int fd, struct error *err)
 	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
 		return error_set_errno(
 			err, ERROR_EGRESS_PROXY_FAILED, errno, "this is no listener");
+	/* For what it accepts. */
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	struct listener *l = mem_alloc(sizeof(*l));
 	*l = (struct listener){.proxy = p, .fd = fd};
 	l->source = loop_watch(p->loop, fd, p->accepting ? EPOLLIN : 0, ready, l);

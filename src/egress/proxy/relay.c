@@ -75,6 +75,8 @@ static enum part send_body(struct conn *c)
 
 	if (c->in.len > 0)
 		return move_buffered(b, &c->in, &c->up) ? PART_DONE : PART_MALFORMED;
+	if (!conn_readable(&c->client))
+		return PART_WAITS;
 	switch (move(b, c->client.fd, &c->in, &c->up)) {
 	case FLOW_DONE:
 		return PART_DONE;
@@ -123,6 +125,8 @@ static enum part pass_body(struct conn *c)
 
 	if (x->from.len > 0)
 		return move_buffered(b, &x->from, &c->down) ? PART_DONE : PART_SHORT;
+	if (!conn_readable(&c->upstream))
+		return PART_WAITS;
 	switch (move(b, c->upstream.fd, &x->from, &c->down)) {
 	case FLOW_DONE:
 		return PART_DONE;
@@ -181,6 +185,8 @@ static enum part read_head(struct conn *c)
 		return take_head(c, (size_t)(end - from->data) + 4);
 	if (from->len >= HTTP_HEAD_MAX)
 		return PART_BAD_UPSTREAM;
+	if (!conn_readable(&c->upstream))
+		return PART_WAITS;
 	switch (conn_receive(c->upstream.fd, from, HEAD_RECEIVE)) {
 	case FLOW_DONE:
 		return PART_DONE;
@@ -229,7 +235,10 @@ static enum step finish(struct conn *c)
 	c->state = CONN_REQUEST;
 	deadline_arm(
 		&c->proxy->deadlines, &c->deadline, c->in.len > 0 ? DEADLINE_HEAD : DEADLINE_IDLE);
-	return STEP_AGAIN;
+	if (c->in.len > 0)
+		return STEP_AGAIN;
+	conn_wants(c, EPOLLIN, c->upstream.fd >= 0 ? EPOLLIN : 0);
+	return STEP_WAIT;
 }
 
 static enum step fail(struct conn *c, enum part part)

@@ -184,7 +184,8 @@ static void look_at_idle_upstream(struct conn *c)
 {
 	char byte;
 
-	if (c->upstream.fd >= 0 && recv(c->upstream.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0)
+	if (c->upstream.fd >= 0 && c->upstream.ready &&
+		recv(c->upstream.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0)
 		conn_close_upstream(c);
 }
 

@@ -39,8 +39,12 @@ static enum step used_up(struct conn *c, bool down)
 enum step tunnel_run(struct conn *c)
 {
 	struct flow *up = &c->up, *down = &c->down;
-	enum flow_result u = flow_pump(up, c->client.fd, c->upstream.fd),
-			 d = flow_pump(down, c->upstream.fd, c->client.fd);
+	enum flow_result u = FLOW_DONE, d = FLOW_DONE;
+
+	if (conn_readable(&c->client) || flow_waiting(up) > 0)
+		u = flow_pump(up, c->client.fd, c->upstream.fd);
+	if (conn_readable(&c->upstream) || flow_waiting(down) > 0)
+		d = flow_pump(down, c->upstream.fd, c->client.fd);
 
 	if (u == FLOW_USED_UP || d == FLOW_USED_UP)
 		return used_up(c, d == FLOW_USED_UP);
