@@ -12,11 +12,12 @@ import machine
 import measure
 import peer
 import process
+import proxies
 import table
 from engines import ENGINES, ROOT
 
 PARTS = ("short", "setup", "memory", "idle", "attach", "parallel", "output", "disk", "placement",
-         "programs")
+         "programs", "proxy")
 FUNCTIONS = {"short": measure.short_runs, "setup": measure.setup,
              "memory": measure.memory, "idle": measure.idle, "attach": measure.attach,
              "parallel": measure.parallel, "output": measure.output}
@@ -75,6 +76,8 @@ def main():
             collect(rows, measure.placement(a.build))
         if "programs" in parts:
             collect(rows, measure.programs(a.build, place))
+        if "proxy" in parts:
+            collect(rows, proxies.measure(a.build, place, min(a.pairs, 5)))
         facts = machine.facts(used, place, load)
     finally:
         shutil.rmtree(place, ignore_errors=True)
