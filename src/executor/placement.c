@@ -4,7 +4,8 @@
 #include "base/mem.h"
 #include "executor/build.h"
 
-enum { MESSAGE_MAX = 64 * 1024 };
+/* A message is cut: what comes behind that needs no words. */
+enum { MESSAGE_MAX = ERROR_TEXT_MAX + 2 * CHECK_DETAIL_MAX };
 
 struct rejected {
 	struct text id;
@@ -96,7 +97,7 @@ static int refuse_all(const struct rejected *list, size_t n, struct error *err)
 	enum constraint first = headline(list, n);
 	const char *constraint = constraint_text(first);
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && all.len <= ERROR_TEXT_MAX; i++) {
 		text_escape(&all, list[i].id, 64);
 		str_addf(&all, ": %s%s", list[i].why.detail, i + 1 < n ? "; " : "");
 	}
