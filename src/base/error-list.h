@@ -453,6 +453,8 @@ ERROR(CGROUP_UNAVAILABLE, "cgroup_unavailable", 409, 125,
 ERROR(WORKSPACE_OVER_DISK_LIMIT, "workspace_over_disk_limit", 409, 125,
 	"free space in the workspace, or raise resources.disk in .cloop/sandbox.yaml; an operator's "
 	"disk ceiling still caps it")
+ERROR(DISK_LOW, "disk_low", 507, 125,
+	"free space on the filesystem that is named, or lower orchestrator.min_free_disk_mb")
 ERROR(NO_SPACE, "no_space", 507, 125,
 	"free space in the engine's storage")
 ERROR(ATTACH_BUSY, "attach_busy", 429, 125,

@@ -250,6 +250,17 @@ static void show_build(void *data, struct text piece)
 	unblocked_write(&s->progress, piece);
 }
 
+static void show_space(void *data, const char *text, bool waits)
+{
+	struct session *s = data;
+
+	if (!s->quiet)
+		fprintf(stderr, "cloop: %s%s\n", text,
+			waits ? ": the run waits until there is room (looked at each minute); "
+				"free space there, or lower orchestrator.min_free_disk_mb"
+			      : ": the run starts");
+}
+
 static int start(struct session *s, const struct dispatch *d, struct error *err)
 {
 	struct cli *c = s->cli;
@@ -295,6 +306,8 @@ static int dispatch(struct session *s, struct error *err)
 		.cancel_fd = job->signals,
 		.show_build = show_build,
 		.show_build_data = s,
+		.show_space = show_space,
+		.show_space_data = s,
 	};
 	uint64_t timeout = 0;
 

@@ -56,6 +56,13 @@ struct executor_start {
 	/* Gets what a build prints, sanitised, at most 4096 bytes at a time; NULL = nobody. */
 	void (*show_build)(void *data, struct text piece);
 	void *show_build_data;
+	/*
+	 * Floor of free space in MB, 0 = off (disk-and-secrets.md §11): below it the start waits.
+	 * `space` hears of a run that waits, and that it goes on; NULL = nobody.
+	 */
+	uint64_t min_free_mb;
+	void (*space)(void *data, const char *handle, bool low, const char *text);
+	void *space_data;
 	const struct strv *redact; /* names of variables masked in the output; NULL = none */
 	/* What the run's lease brings; its variables are in request->env already. NULL = none. */
 	const struct material *material;

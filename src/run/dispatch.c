@@ -29,6 +29,8 @@ struct prepared {
 	struct run_lease *lease; /* borrowed */
 	const struct home *home; /* borrowed */
 	json_t *record;
+	const struct dispatch *in;       /* borrowed */
+	const struct provider *provider; /* borrowed */
 	struct executor_start start;
 };
 
@@ -114,9 +116,22 @@ static const char *disk_source(const struct dispatch *in, const struct decision 
 		.source;
 }
 
-/* project: its resolved path, or NULL. */
+/* The start waits for free space, or goes on. */
+static void tell_space(void *data, const char *handle, bool low, const char *text)
+{
+	const struct prepared *p = data;
+	struct ledger_dispatch row = {.home = p->home->path,
+		.provider = p->provider,
+		.handle = handle,
+		.task = p->in->task};
+
+	ledger_space(&row, text);
+	if (p->in->show_space)
+		p->in->show_space(p->in->show_space_data, text, low);
+}
+
 static void prepare(const struct context *c, const struct dispatch *in, const struct decision *d,
-	const char *project, struct prepared *p)
+	const struct provider *provider, struct prepared *p)
 {
 	auto_free char *isolation =
 		mem_strndup(d->able.isolation.p ? d->able.isolation.p : "", d->able.isolation.len);
@@ -133,12 +148,14 @@ static void prepare(const struct context *c, const struct dispatch *in, const st
 	};
 
 	p->home = &c->home;
+	p->in = in;
+	p->provider = provider;
 	p->record = record_new(&facts);
 	fill_request(c, in, d, p);
 	json_object_set_new(p->record, "limits", decision_limits_to_json(d));
 	decision_warn(d, p->record);
 	json_t *supervision = record_supervision(p->record);
-	json_object_set_new(supervision, "project", json_exact(project));
+	json_object_set_new(supervision, "project", json_exact(provider->project));
 	if (in->task)
 		json_object_set_new(supervision, "task_claim", json_string(in->task->claim));
 	p->start = (struct executor_start){
@@ -154,6 +171,9 @@ static void prepare(const struct context *c, const struct dispatch *in, const st
 		.n_setup = d->run.setup.n,
 		.show_build = in->show_build,
 		.show_build_data = in->show_build_data,
+		.min_free_mb = c->config.min_free_disk_mb,
+		.space = tell_space,
+		.space_data = p,
 		.redact = &d->names,
 		.material = p->lease->material.lease[0] ? &p->lease->material : NULL,
 		.hold = hold,
@@ -218,7 +238,7 @@ static int run(const struct context *c, const struct dispatch *in, struct known 
 
 	if (decide(c, in, k, d, err) < 0 || run_lease_make(&k->lease, d, err) < 0)
 		return -1;
-	prepare(c, in, d, k->provider.project, &p);
+	prepare(c, in, d, &k->provider, &p);
 	p.start.ret_supervisor = &ret->supervisor;
 	if (executor_start(d->executor, &p.start, ret->handle, err) < 0)
 		return -1;
@@ -375,7 +395,7 @@ int dispatch_explain(
 	*ret = NULL;
 	if (decide(c, in, &k, &d, err) < 0)
 		return -1;
-	prepare(c, in, &d, k.provider.project, &p);
+	prepare(c, in, &d, &k.provider, &p);
 	*ret = explain_decision(c, &d);
 	json_object_set_new(json_object_get(*ret, "network"), "proxy",
 		run_egress_to_json(&k.egress, d.run.grant));

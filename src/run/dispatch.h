@@ -19,6 +19,9 @@ struct dispatch {
 	/* What the build of an image prints: as struct executor_start. */
 	void (*show_build)(void *data, struct text piece);
 	void *show_build_data;
+	/* Hears that the start waits for free space, and that it goes on; NULL = nobody. */
+	void (*show_space)(void *data, const char *text, bool waits);
+	void *show_space_data;
 };
 
 struct dispatched {

@@ -53,6 +53,22 @@ static int add_event(struct store *s, const struct final_record *f, const char *
 	return store_journal_add(s, &event, err);
 }
 
+/* A crossing of the free-space floor is for administrators, too (disk-and-secrets.md §11). */
+static int audit_disk_low(
+	struct store *s, const struct final_record *f, const char *said, struct error *err)
+{
+	auto_json *payload = json_pack("{s:o, s:o, s:s}", "project", json_from_string(f->project),
+		"run", json_from_bytes(f->row.handle), "message", said);
+	struct store_audit_event event = {
+		.action = error_code_text(ERROR_DISK_LOW),
+		.entity = "run",
+		.actor = "system",
+		.payload = payload,
+	};
+
+	return store_audit_add(s, &event, err);
+}
+
 /* Warnings have a code that is a word; anything else was not written by us. */
 static int journal_warnings(
 	struct store *s, const struct final_record *f, const json_t *record, struct error *err)
@@ -69,6 +85,9 @@ static int journal_warnings(
 			!text_all_word(text_of(code), "_."))
 			continue;
 		if (add_event(s, f, code, said, err) < 0)
+			return -1;
+		if (strcmp(code, error_code_text(ERROR_DISK_LOW)) == 0 &&
+			audit_disk_low(s, f, said, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -87,12 +106,16 @@ static int journal_end(struct store *s, const struct final_record *f, struct err
 	};
 	AUTO(task_end) end;
 
-	if (!kinds[f->outcome])
+	const char *kind = kinds[f->outcome];
+	if (!kind)
 		return 0;
+	/* Measured again after a wait for free space. */
+	if (text_is(f->row.code, error_code_text(ERROR_WORKSPACE_OVER_DISK_LIMIT)))
+		kind = "disk_limit";
 	task_end_judge(f, &end);
 	auto_free char *said =
 		f->row.error.p ? mem_strndup(f->row.error.p, f->row.error.len) : NULL;
-	return add_event(s, f, kinds[f->outcome], said ? said : end.note, err);
+	return add_event(s, f, kind, said ? said : end.note, err);
 }
 
 static int audit_finish(struct store *s, const struct final_record *f, const struct task_end *end,
@@ -160,6 +183,19 @@ static void ignore_lease(void *data, const struct store_lease *l)
 	(void)l;
 }
 
+static bool has_disk_low(const json_t *record)
+{
+	size_t i;
+	json_t *w;
+
+	json_array_foreach(json_object_get(record, "warnings"), i, w)
+	{
+		if (text_is(json_get_text(w, "code"), error_code_text(ERROR_DISK_LOW)))
+			return true;
+	}
+	return false;
+}
+
 /*
  * The row of a plain run is written again after a power cut, since its mark is one of this boot. An
  * audit row must not be taken back: those come with tasks and leases.
@@ -168,7 +204,7 @@ static int relax(struct store *s, const struct batch *b, struct error *err)
 {
 	for (size_t i = 0; i < b->n; i++) {
 		const struct due *d = &b->v[i];
-		int r = d->final.row.task != 0
+		int r = d->final.row.task != 0 || has_disk_low(d->record)
 				? 0
 				: store_lease_show_run(s, d->run.handle, ignore_lease, NULL, err);
 		if (r <= 0)

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "executor/rundir/home.h"
+#include "store/audit.h"
 #include "store/journal.h"
 #include "store/project.h"
 #include "store/query.h"
@@ -69,6 +70,30 @@ void ledger_started(const struct ledger_dispatch *d)
 		return;
 	if (write_start(d, &err) < 0)
 		log_warning("the start is not in the ledger yet: %s", err.message);
+}
+
+static int write_space(const struct ledger_dispatch *d, const char *text, struct error *err)
+{
+	static const char *const kind = "disk_low";
+	AUTO_PTR(store) s = NULL;
+	AUTO(query_transaction) t = QUERY_TRANSACTION_INIT;
+	auto_json *payload = json_pack("{s:o, s:s, s:s}", "project",
+		json_from_string(d->provider->project), "run", d->handle, "message", text);
+	struct store_audit_event event = {
+		.action = kind, .entity = "run", .actor = "system", .payload = payload};
+
+	if (store_open(d->home, &s, err) < 0 || query_begin(s, &t, err) < 0 ||
+		add_event(s, d, kind, text, err) < 0 || store_audit_add(s, &event, err) < 0)
+		return -1;
+	return query_commit(&t, err);
+}
+
+void ledger_space(const struct ledger_dispatch *d, const char *text)
+{
+	auto_error struct error err = ERROR_INIT;
+
+	if (d->provider->project && write_space(d, text, &err) < 0)
+		log_warning("that free space is low is not in the ledger: %s", err.message);
 }
 
 static bool of_the_store(const struct error *refusal)

@@ -20,6 +20,8 @@ struct ledger_dispatch {
 
 /* The workload runs. */
 void ledger_started(const struct ledger_dispatch *d);
+/* The start waits for free space, or goes on: a row of the journal and one of the audit trail. */
+void ledger_space(const struct ledger_dispatch *d, const char *text);
 /*
  * The run was refused before it had a directory (one that has is imported). Nothing is written when
  * it was the store itself that refused it.

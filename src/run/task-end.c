@@ -57,6 +57,6 @@ void task_end_judge(const struct final_record *f, struct task_end *ret)
 	*ret = (struct task_end){e->state, note_of(f, e->note)};
 	if (f->outcome == OUTCOME_START_FAILED && command_unusable(&f->row))
 		ret->state = STORE_TASK_FAILED;
-	if (text_is(f->row.code, "disk_low"))
+	if (text_is(f->row.code, error_code_text(ERROR_DISK_LOW)))
 		ret->state = STORE_TASK_PENDING;
 }

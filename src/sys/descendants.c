@@ -1,6 +1,7 @@
 #include "sys/descendants.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -158,11 +159,18 @@ bool descendant_contained(const struct descendant *p)
 	return false;
 }
 
-void descendant_kill(const struct descendant *p)
+int descendant_signal(const struct descendant *p, int signal)
 {
 	struct descendant now;
 	auto_fd int fd = pidfd_open(p->pid, 0);
 
 	if (fd >= 0 && look_at(p->pid, &now) && now.session == p->session)
-		(void)!pidfd_send_signal(fd, SIGKILL, NULL, 0);
+		return pidfd_send_signal(fd, signal, NULL, 0);
+	errno = ESRCH;
+	return -1;
+}
+
+void descendant_kill(const struct descendant *p)
+{
+	(void)!descendant_signal(p, SIGKILL);
 }

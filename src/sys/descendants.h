@@ -28,5 +28,6 @@ bool descendants_have(const struct descendants *d, pid_t pid);
 bool descendants_have_session(const struct descendants *d, pid_t session);
 /* It has a pid namespace below ours, as a container's processes do. False when it is gone. */
 bool descendant_contained(const struct descendant *p);
-/* SIGKILL, if the number still names the process that was found. */
+/* If the number still names the process that was found: 0; -1 with errno (ESRCH: it is gone). */
+int descendant_signal(const struct descendant *p, int signal);
 void descendant_kill(const struct descendant *p);

@@ -44,6 +44,7 @@ static const struct {
 	  {"stop_grace_ms", offsetof(struct plan, stop_grace_ms)},
 	  {"timeout_ms", offsetof(struct plan, timeout_ms)},
 	  {"log_max_mb", offsetof(struct plan, log_max_mb)},
+	  {"min_free_mb", offsetof(struct plan, min_free_mb)},
 };
 
 #define MEMBER(plan, offset, type) ((type *)((char *)(plan) + (offset)))

@@ -57,6 +57,7 @@ struct plan {
 	struct plan_disk disk;
 	struct plan_hardware hardware;
 	int64_t start_timeout_ms, stop_grace_ms, timeout_ms, log_max_mb; /* timeout 0 = none */
+	int64_t min_free_mb; /* floor of free space (disk-and-secrets.md §11); 0 = off */
 };
 #define PLAN_INIT \
 	((struct plan){.engine_argv = STRV_INIT(PLAN_WORDS_MAX), \

@@ -1,6 +1,7 @@
 #include "executor/localprocess/local-start.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -12,6 +13,7 @@
 #include "executor/localprocess/local-plan.h"
 #include "executor/rundir/prune.h"
 #include "executor/rundir/record-end.h"
+#include "executor/rundir/space-wait.h"
 #include "sys/clock.h"
 #include "sys/fault.h"
 #include "sys/file.h"
@@ -168,6 +170,22 @@ static int hold(const struct preparation *p, const struct rundir *run, struct er
 	return start->hold ? start->hold(start->hold_data, run->handle, err) : 0;
 }
 
+static int wait_for_space(
+	const struct preparation *p, const struct rundir *run, json_t *record, struct error *err)
+{
+	auto_fd int project = open(p->plan.project, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct space_wait w = {
+		.start = p->start,
+		.home = &p->home,
+		.run = run,
+		.record = record,
+		.project = project,
+		.path = p->plan.project,
+	};
+
+	return space_wait(&w, err) < 0 ? -1 : 0;
+}
+
 static int start_run(struct preparation *p, const struct rundir *run, struct error *err)
 {
 	auto_fd int lock = -1;
@@ -179,7 +197,8 @@ static int start_run(struct preparation *p, const struct rundir *run, struct err
 		return r < 0 ? -1 : error_set(err, ERROR_INTERNAL, "a new run is locked");
 	fault_hit("start:3-directory");
 	if (rundir_write(run, REQUEST_FILE, request, false, err) < 0 ||
-		rundir_write(run, RECORD_FILE, record, false, err) < 0 || hold(p, run, err) < 0) {
+		rundir_write(run, RECORD_FILE, record, false, err) < 0 ||
+		wait_for_space(p, run, record, err) < 0 || hold(p, run, err) < 0) {
 		record_refusal(p, run, err);
 		return -1;
 	}

@@ -78,6 +78,8 @@ bool record_final_now(const struct rundir *run)
 void record_set_state(json_t *record, const char *state)
 {
 	json_object_set_new(record, "state", json_string(state));
+	if (record_final(record))
+		json_object_del(record, "reason");
 }
 
 void record_set_error(json_t *record, const struct error *err)

@@ -25,6 +25,7 @@ bool record_final(const json_t *record);
 const char *record_state(const json_t *record); /* never NULL */
 /* What the directory says now; a record that cannot be read is not final. */
 bool record_final_now(const struct rundir *run);
+/* A final state has no `reason` (disk_low: why the run waits, or is frozen) any more. */
 void record_set_state(json_t *record, const char *state);
 /* Error of a run that did not start: error, code and remediation from the envelope. */
 void record_set_error(json_t *record, const struct error *err);

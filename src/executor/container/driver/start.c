@@ -24,6 +24,7 @@
 #include "executor/container/validate.h"
 #include "executor/rundir/prune.h"
 #include "executor/rundir/record.h"
+#include "executor/rundir/space-wait.h"
 #include "executor/rundir/stage-record.h"
 #include "executor/rundir/stage-wipe.h"
 #include "image/setup.h"
@@ -398,6 +399,7 @@ static int make_plan(struct preparation *p, const struct executor *e, const char
 	plan->stop_grace_ms = o->stop_grace_seconds * MS;
 	plan->timeout_ms = start->timeout_ms;
 	plan->log_max_mb = o->log_max_mb;
+	plan->min_free_mb = (int64_t)start->min_free_mb;
 	return lease_plan_fill(start->material, p->stage, plan, err) < 0
 		       ? -1
 		       : hardware_plan_fill(start, &plan->hardware, err);
@@ -518,6 +520,23 @@ static int decide(struct preparation *p, const struct executor *e, const struct 
 	return p->start->hold ? p->start->hold(p->start->hold_data, run->handle, err) : 0;
 }
 
+/* The tree was measured before the wait, and others may have filled it meanwhile. */
+static int wait_for_space(struct preparation *p, const struct rundir *run, struct error *err)
+{
+	auto_json *record = first_record(p, run->handle);
+	struct space_wait w = {
+		.start = p->start,
+		.home = &p->home,
+		.run = run,
+		.record = record,
+		.project = p->project.fd,
+		.path = p->project.path,
+	};
+
+	int r = space_wait(&w, err);
+	return r > 0 ? disk_start_check(p->start, &p->project, &p->disk, err) : r;
+}
+
 /* Steps 3-17 with a run directory. */
 static int start_run(struct preparation *p, const struct executor *e, const struct rundir *run,
 	struct error *err)
@@ -532,7 +551,7 @@ static int start_run(struct preparation *p, const struct executor *e, const stru
 	if (write_first(p, run, err) < 0)
 		return -1;
 	fault_hit("start:3-directory");
-	if (decide(p, e, run, &plan, err) < 0) {
+	if (wait_for_space(p, run, err) < 0 || decide(p, e, run, &plan, err) < 0) {
 		record_refusal(p, run, err);
 		return -1;
 	}

@@ -92,6 +92,7 @@ static void stop_watching(struct supervisor *s)
 	attach_on_run_end(s);
 	extend_end(s);
 	disk_end(s);
+	floor_end(s);
 	interfaces_return(s);
 }
 
@@ -158,6 +159,7 @@ static void end_run(struct supervisor *s)
 	}
 	record_end_result(s->record, &r);
 	disk_conclude(s, r.outcome);
+	floor_conclude(s, r.outcome);
 	conclude(s);
 }
 

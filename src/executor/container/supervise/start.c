@@ -567,6 +567,7 @@ int start_release(struct supervisor *s, start_go_fn *go, struct error *err)
 	stop_arm_deadline(s);
 	extend_begin(s);
 	disk_begin(s);
+	floor_begin(s);
 	return 0;
 }
 

@@ -90,6 +90,7 @@ static void thaw(struct supervisor *s)
 	auto_error struct error err = ERROR_INIT;
 	const char *args[] = {"unpause", supervisor_container(s), NULL};
 
+	floor_thaw(s);
 	if (!s->thaw_call)
 		s->thaw_call = supervisor_engine(s, args, ENGINE_TIMEOUT_MS, on_thawed, &err);
 }

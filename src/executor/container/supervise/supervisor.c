@@ -68,6 +68,7 @@ static void supervisor_done(struct supervisor *s)
 	stop_cleanup(s);
 	extend_end(s);
 	disk_end(s);
+	floor_end(s);
 	revoke_settle(s, "unreachable", "the engine does not answer");
 	server_close(s);
 	attach_done(s);

@@ -16,6 +16,7 @@
  *   devices.c, interfaces.c  the host's hardware
  *   standalone-start.c, standalone.c  a sandbox with a kernel of its own, in the place of gate.c
  *   attach.c   attach sessions                           disk.c    the disk limit
+ *   floor.c    the free-space floor
  *
  * Whatever can be decided without the system is decided elsewhere (plan.h, decisions/): this folder
  * carries it out. All state that must survive this process is in the run directory before the
@@ -31,6 +32,7 @@
 #include "executor/container/supervise/disk.h"
 #include "executor/container/supervise/engine-call.h"
 #include "executor/container/supervise/extend.h"
+#include "executor/container/supervise/floor.h"
 #include "executor/container/supervise/interfaces.h"
 #include "executor/container/supervise/lease.h"
 #include "executor/container/supervise/output.h"
@@ -100,6 +102,7 @@ struct supervisor {
 	struct extension extension;
 
 	struct disk_watch disk;
+	struct floor_watch floor;
 
 	/* limits and usage */
 	struct cgroup cgroup;
