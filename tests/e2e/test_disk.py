@@ -8,6 +8,7 @@ import time
 import pytest
 
 import crashing
+from refusing import HANG, REFUSE, engine_without
 from test_journal import journal
 from test_limits import limited
 
@@ -146,6 +147,15 @@ def test_shim_killed_between_record_and_kill(stage):
     assert "why" not in crashing.record_of(stage, handle)["supervision"]
     r = stage.wait(handle)
     assert r.record["outcome"] == "disk_limit" and r.rc == 122
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("instead", [REFUSE, HANG], ids=["refuses", "hangs"])
+def test_engine_that_does_not_kill(stage, instead):
+    """The stop does not need the engine: the init is killed by its pidfd."""
+    with engine_without(stage, "kill", instead):
+        r = stopped(stage, FILL)
+        assert 64 < r.record["usage"]["disk_used_mb"] <= 150
 
 
 def test_measured_on_after_adoption(stage):
