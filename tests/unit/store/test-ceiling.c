@@ -82,7 +82,8 @@ static void test_what_stands_there(void **state)
 	struct limits l;
 
 	put(CEILING_PROJECT, "/p", (struct limits){.memory_mb = 64});
-	assert_done(query_exec(store, "UPDATE ceiling SET memory_mb = -64, pids = 99999", &err), &err);
+	assert_done(
+		query_exec(store, "UPDATE ceiling SET memory_mb = -64, pids = 99999", &err), &err);
 	assert_done(store_ceiling_get(store, CEILING_PROJECT, "/p", &l, &err), &err);
 	assert_int_equal(l.memory_mb, (uint64_t)-64);
 	assert_int_equal(l.pids, 99999);
