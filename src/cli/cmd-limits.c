@@ -10,8 +10,9 @@
 #include "cli/project-path.h"
 #include "cli/unheld.h"
 #include "limits/effective.h"
+#include "executor/drivers/drivers.h"
 #include "run/ceilings.h"
-#include "run/context.h"
+#include "run/choice.h"
 #include "store/ceiling.h"
 
 /* ---- Whose ceiling ---- */
@@ -211,19 +212,54 @@ static int change(struct cli *c, const struct target *t, struct ceilings_change 
 	return CLI_OK;
 }
 
+/* One that the operator has not switched on can have a ceiling beforehand. */
+static int warn_of_executor(const struct context *context, const char *id, const struct limits *l,
+	json_t *warnings, struct error *err)
+{
+	struct candidate able = {0};
+	const struct executor *e = executor_list_find(&context->executors, id, err);
+
+	if (e) {
+		unheld_add(e, l, warnings);
+		return 0;
+	}
+	if (!drivers_off(id, &able))
+		return -1;
+	error_clear(err);
+	unheld_add_able(id, &able, l, warnings);
+	return 0;
+}
+
+/* The executor that a run of the project would get now; where that is none, runs will say so. */
+static void warn_of_project(
+	const struct context *context, const char *path, const struct limits *l, json_t *warnings)
+{
+	auto_error struct error ignored = ERROR_INIT;
+	AUTO_PTR(store) store = NULL;
+	AUTO(provider) provider = PROVIDER_INIT;
+	AUTO(choice) choice = {0};
+	struct requirement nothing = {0};
+	struct choice_input wanted = {.need = &nothing};
+
+	if (store_open_existing(context->home.path, &store, &ignored) < 0 ||
+		provider_load(store, path, &provider, &ignored) < 0)
+		return;
+	wanted.binding = provider.executor;
+	if (choice_make(context, &wanted, &choice, &ignored) == 0)
+		unheld_add(choice.executor, l, warnings);
+}
+
 /* Whoever sets a ceiling that the executor cannot hold is told at once (§10.3). */
 static int warn_unheld(struct cli *c, const struct target *t, const struct limits *l,
 	json_t *warnings, struct error *err)
 {
 	AUTO(context) context = {.home = HOME_INIT};
-	const char *id = t->source == CEILING_EXECUTOR ? t->subject : NULL;
 
 	if (cli_context_open(c, &context, err) < 0)
 		return -1;
-	const struct executor *e = context_executor(&context, id, err);
-	if (!e)
-		return -1;
-	unheld_add(e, l, warnings);
+	if (t->source == CEILING_EXECUTOR)
+		return warn_of_executor(&context, t->subject, l, warnings, err);
+	warn_of_project(&context, t->subject, l, warnings);
 	return 0;
 }
 

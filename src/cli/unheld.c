@@ -11,14 +11,21 @@
 void unheld_add(const struct executor *e, const struct limits *ceiling, json_t *warnings)
 {
 	struct candidate able = {0};
-	bool unheld[RESOURCE_COUNT];
 
 	if (executor_unavailable_reason(e))
 		return;
 	executor_capabilities(e, &able);
-	ceilings_unheld(ceiling, &able, unheld);
+	unheld_add_able(e->id, &able, ceiling, warnings);
+}
+
+void unheld_add_able(const char *id, const struct candidate *able, const struct limits *ceiling,
+	json_t *warnings)
+{
+	bool unheld[RESOURCE_COUNT];
+
+	ceilings_unheld(ceiling, able, unheld);
 	for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
-		auto_free char *line = render_unenforced(r, e->id);
+		auto_free char *line = render_unenforced(r, id);
 		if (unheld[r])
 			json_array_append_new(
 				warnings, json_pack("{s:s, s:s}", "code", "resource_ceiling",

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+struct candidate;
 struct executor;
 struct limits;
 
@@ -12,5 +13,8 @@ struct limits;
  * is not available nothing is known.
  */
 void unheld_add(const struct executor *e, const struct limits *ceiling, json_t *warnings);
+/* The same by what it advertises. */
+void unheld_add_able(const char *id, const struct candidate *able, const struct limits *ceiling,
+	json_t *warnings);
 /* On stderr, for people. */
 void unheld_print(const json_t *warnings);

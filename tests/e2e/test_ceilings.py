@@ -9,6 +9,7 @@ import tempfile
 
 import pytest
 
+from engines import IMAGE
 from stage import parallel
 from test_journal import journal
 from test_limits import ceiling, limited, look
@@ -171,6 +172,13 @@ def test_not_held_on_the_host(stage):
     said = stage.answer("config", "set", "executors.limits.max_pids", "9")["warnings"]
     assert [w["message"].split(":")[0] for w in said] == ["memory", "pids"]
     assert stage.answer("config", "set", "executors.limits.max_pids")["warnings"][1:] == []
+    unbound = stage.make_project("unbound")
+    stage.config(sections={"executors": {
+        "allow_host_process": True, "container": {"runtime": "podman", "image": IMAGE},
+        "limits": {"max_memory": "80m"}}})
+    stage.answer("executor", "bind", "-C", stage.project, "localprocess")
+    assert len(set_limits(stage, "--disk", "2g")["warnings"]) == 1
+    assert set_limits(stage, "--disk", "2g", project=unbound)["warnings"] == []
     for n in (1, 2):
         assert stage.run("/bin/true").record["limits"]["unenforced"] == ["cpu", "memory", "disk"]
         assert len([j for j in journal(stage) if j["kind"] == "resource_ceiling"]) == 3 * n
