@@ -41,6 +41,8 @@ void audit_attach_close(const struct audit_attach *a)
 
 	json_object_set_new(payload, "exit_code", json_from_count(a->exit_code));
 	json_object_set_new(payload, "left", json_from_count(a->left));
+	if (a->left < 0)
+		json_object_set_new(payload, "leftover", json_string("unknown"));
 	json_object_set_new(payload, "reason", json_from_string(a->reason));
 	append(a, "attach.close", payload);
 }

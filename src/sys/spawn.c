@@ -96,8 +96,12 @@ static int plan_fds(struct plan *p, const struct spawn *s)
 		if (from >= 0)
 			r = posix_spawn_file_actions_adddup2(&p->actions, from, to);
 		else if (to <= STDERR_FILENO)
-			r = posix_spawn_file_actions_addopen(&p->actions, to, "/dev/null",
-				to == STDIN_FILENO ? O_RDONLY : O_WRONLY, 0);
+			r = posix_spawn_file_actions_addopen(&p->actions, to,
+				s->tty ? s->tty : "/dev/null",
+				s->tty               ? O_RDWR
+				: to == STDIN_FILENO ? O_RDONLY
+						     : O_WRONLY,
+				0);
 		else
 			r = posix_spawn_file_actions_addclose(&p->actions, to);
 	}

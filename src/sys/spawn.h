@@ -33,6 +33,7 @@ struct spawn {
 	const char *cwd;                    /* NULL = "/" */
 	bool new_session;                   /* setsid; the pid is then also the process group */
 	struct spawn_fd fds[SPAWN_FDS_MAX]; /* 0-2 that are not named are /dev/null */
+	const char *tty;                    /* or this; with new_session its controlling terminal */
 	size_t n_fds;
 };
 

@@ -7,9 +7,12 @@ import time
 
 import pytest
 
+from attaching import Session
 from crashing import (is_final, kill, kill_shim, output, processes, record_of, shims, until,
                       wait_final, wait_unsupervised, words_of)
 from engines import PATH, missing
+from test_revoking import GRANTS, ask, binding, material
+from test_staging import CANARY, DIR, LEASE, MASK, file, started
 
 # The kernel of a real host is newer than what the Sentry says it is.
 SENTRY = b"4.4.0"
@@ -17,11 +20,14 @@ BOOT = b"Starting gVisor..."
 
 
 def wrapper(engine):
-    """runsc 2022 refuses a network of its own on kernels where every network namespace has
-    rmem_default; without a network it needs none. Rootless it may not write control groups."""
+    """The one of docs/gvisor.md: runsc 2022 refuses a network of its own on kernels where every
+    network namespace has rmem_default, and does not know `exec --tty`, which podman says; rootless
+    it may not write control groups."""
     flags = "--network=none" + (" --ignore-cgroups" if engine.key == "R" else "")
     path = engine.place / "runsc"
-    path.write_text(f'#!/bin/sh\nexec {shutil.which("runsc", path=PATH)} {flags} "$@"\n')
+    path.write_text('#!/bin/sh\n'
+                    'for word; do shift; [ "$word" = --tty ] || set -- "$@" "$word"; done\n'
+                    f'exec {shutil.which("runsc", path=PATH)} {flags} "$@"\n')
     path.chmod(0o755)
     return path
 
@@ -202,3 +208,105 @@ def test_explain_and_capabilities(gvisor):
     able = gvisor.answer("executor", "show", "container")["capabilities"]
     assert able["gated"] is False and able["kernel_isolated"] is True
     assert able["isolation"] == "container" and able["devices"] is False
+
+
+def test_attach_on_pipes(gvisor):
+    """By the engine's exec: confined as the workload is; what is left then is not known."""
+    handle = running(gvisor, "sleep 100")
+    r = gvisor.cloop("attach", handle, "--", "/bin/sh", "-c",
+                     "uname -r; id -u; grep Cap /proc/self/status; cat; echo err >&2; exit 7")
+    assert r.rc == 7, r
+    lines = r.out.splitlines()
+    assert lines[:2] == [SENTRY, str(gvisor.engine.owner[0]).encode()], r
+    assert all(line.split()[1] == b"0" * 16 for line in lines[2:]), r
+    assert r.err == b"err\n"
+    rows = [row["payload"] for row in gvisor.answer("audit", "list")["rows"]
+            if row["action"] == "attach.close"]
+    assert rows[-1]["leftover"] == "unknown" and rows[-1]["exit_code"] == 7, rows
+    assert gvisor.cloop("stop", "--grace", "0s", handle).rc == 0
+
+
+def test_attach_on_a_terminal(gvisor):
+    """Its size is there from the beginning; closing it ends what it started."""
+    handle = running(gvisor, "sleep 100")
+    with Session(gvisor, handle, "/bin/sh", tty=True, write=True, rows=33, cols=77) as session:
+        assert session.ready()["tty"] is True
+        session.type(b"stty size; sleep 77 & echo $((40+2))\n")
+        session.expect(b"33 77")
+        session.expect(b"42")
+        session.close()
+        assert session.exit()["reason"] == "closed"
+    r = gvisor.cloop("attach", handle, "--", "ps")
+    assert b"sleep 100" in r.out and b"sleep 77" not in r.out, r
+    assert gvisor.cloop("stop", "--grace", "0s", handle).rc == 0
+
+
+def test_files_of_a_lease(gvisor):
+    """They are in memory of the host, gone inside when they are wiped, and hidden in the output."""
+    staged = material(file("a"), file("b"),
+                      bindings=[binding(GRANTS[0], "a"), binding(GRANTS[1], "b")])
+    handle = started(gvisor, staged, f"cat {DIR}/a; while [ -e {DIR}/a ]; do sleep 0.1; done; "
+                   f"ls {DIR}; exit 6")
+    until(lambda: MASK in output(gvisor, handle)[0], "masked content")
+    answer = ask(gvisor, handle, op="revoke", lease=LEASE, grant=GRANTS[0], action="scrub",
+                 reason="test")
+    assert answer["ok"] is True, answer
+    check(gvisor.wait(handle).record, "exited", "nonzero", 6)
+    out = output(gvisor, handle)[0]
+    assert CANARY.encode() not in out and out.endswith(b"b\n"), out
+
+
+def test_disk_limit(gvisor):
+    """The workspace is measured from the host."""
+    if gvisor.engine.key == "R":
+        return  # such a file asks for limits that R cannot hold here: test_limits
+    gvisor.spec({"resources": {"disk": "64m"}})
+    r = gvisor.sh("i=0; while :; do dd if=/dev/zero of=f$i bs=1M count=4 2>/dev/null; "
+                  "i=$((i+1)); sleep 0.05; done", env={"CLOOP_FAULT": "disk:quick"})
+    assert r.rc == 122 and r.record["outcome"] == "disk_limit", json.dumps(r.record) + repr(r.err)
+
+
+@pytest.mark.parametrize("point", ["start:11-called", "start:12-init", "verify:mounts",
+                                   "verify:limits", "start:15-record", "start:15-go"])
+def test_a_step_that_fails_leaves_nothing(gvisor, point):
+    if gvisor.engine.kind == "docker" and point == "start:12-init":
+        return  # podman's step
+    script = "touch /workspace/ran; sleep 1"
+    r = gvisor.sh(script, env={"CLOOP_FAULT": f"{point}=fail"})
+    assert r.rc == 125 and r.record["outcome"] == "start_failed", r
+    # docker has its limits judged when the workload runs.
+    late = gvisor.engine.kind == "docker" and point == "verify:limits"
+    assert late or not (gvisor.project / "ran").exists()
+
+
+@pytest.mark.parametrize("point", ["start:11-called", "start:12-init", "start:15-record",
+                                   "start:15-go", "start:15-gone", "start:16-started",
+                                   "start:17-answered", "finish:begin", "finish:record"])
+def test_a_supervisor_that_dies_at_a_step(gvisor, point):
+    r = gvisor.sh("echo out; exit 3", env={"CLOOP_FAULT": f"{point}=kill"})
+    handle = gvisor.run_dirs()[-1].name if gvisor.run_dirs() else None
+    if gvisor.engine.kind == "docker" and point == "start:12-init":
+        return
+    record = gvisor.wait(handle).record
+    assert is_final(record), record
+    if record_of(gvisor, handle)["supervision"].get("released"):
+        assert record["outcome"] in ("nonzero", "lost"), record
+    else:
+        assert record["outcome"] == "start_failed", record
+    assert r.rc != 0
+
+
+def test_runtime_that_is_not_there(gvisor, monkeypatch):
+    monkeypatch.setattr(gvisor.engine, "oci_runtime", "runsc-none")
+    gvisor.config()
+    gvisor.refused("true", code="oci_runtime_missing")
+
+
+def test_executor_test(gvisor):
+    """Preflight, and the smoke run under the Sentry."""
+    answer = gvisor.cloop("executor", "test", "--json", "container")
+    found = {f["name"]: f["level"] for f in json.loads(answer.out)["findings"]}
+    assert found["gvisor"] == "ok" and found["init"] == "ok", answer
+    assert found["oci-runtime"] == ("ok" if gvisor.engine.kind == "docker" else "warn")
+    assert "kvm" not in found and "oci-runtime-isolation" not in found
+    assert answer.rc in (0, 2), answer

@@ -113,6 +113,17 @@ static void test_odd_members(void **state)
 	assert_int_equal(j.env.n, 2);
 }
 
+static void test_has_started(void **state)
+{
+	static char *const times[] = {"2026-11-30T00:54:20.369Z", "0001-01-01T00:00:00Z", "", NULL};
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(times) / sizeof(*times); n++) {
+		struct inspection i = {.started_at = times[n]};
+		assert_int_equal(inspect_has_started(&i), n == 0);
+	}
+}
+
 static void test_unknown(void **state)
 {
 	static const struct {
@@ -141,6 +152,7 @@ int main(void)
 		cmocka_unit_test(test_docker),
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_odd_members),
+		cmocka_unit_test(test_has_started),
 		cmocka_unit_test(test_unknown),
 	};
 

@@ -2,6 +2,7 @@
 #include "unit/unit.h"
 
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "base/mem.h"
@@ -59,6 +60,28 @@ static void test_client(void **state)
 	assert_int_equal(end_of(stranger), SIGTERM);
 }
 
+/* Only who starts this container and names it last. */
+static void test_attached_client(void **state)
+{
+	char id[] = "0123456789abcdef";
+	pid_t inspects = start("docker", (char *[]){"inspect", id, NULL});
+	pid_t other = start("docker", (char *[]){"start", id, "--attach", "x", NULL});
+
+	(void)state;
+	assert_int_equal(orphan_client(id), -1);
+	assert_int_equal(orphan_client(""), -1);
+	pid_t client = start("docker", (char *[]){"start", "--attach", id, NULL});
+	int pidfd = orphan_client(id);
+	assert_true(pidfd >= 0);
+	assert_int_equal(syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0), 0);
+	assert_int_equal(end_of(client), SIGKILL);
+	close(pidfd);
+	kill(inspects, SIGKILL);
+	kill(other, SIGKILL);
+	end_of(inspects);
+	end_of(other);
+}
+
 static void test_monitor(void **state)
 {
 	pid_t monitor = start("/usr/bin/conmon", (char *[]){"-c", "0", "-n", "cloop-p-1", NULL});
@@ -104,6 +127,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_client),
+		cmocka_unit_test(test_attached_client),
 		cmocka_unit_test(test_monitor),
 		cmocka_unit_test(test_what_a_monitor_keeps),
 	};

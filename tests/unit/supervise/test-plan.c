@@ -21,6 +21,7 @@ static void fill(struct plan *p)
 		strv_add(lists[i], "plain");
 	}
 	p->uid = 4294967294;
+	p->standalone = p->virtualized = true;
 	p->gid = 7;
 	p->runtime.path = strdup("/usr/bin/" ODD);
 	p->runtime.engine = ENGINE_DOCKER;
@@ -79,6 +80,7 @@ static void test_plan_round_trip(void **state)
 	assert_int_equal(q.runtime.engine, ENGINE_DOCKER);
 	same_list(&p.engine_argv, &q.engine_argv);
 	same_list(&p.redact, &q.redact);
+	assert_true(q.standalone && q.virtualized);
 	assert_true(q.uid == 4294967294 && q.gid == 7 && q.timeout_ms == INT64_MAX);
 	assert_true(q.asked.pids == -1 && q.asked.memory_mb == 1 << 20);
 	assert_int_equal(q.n_mounts, PLAN_MOUNT_KIND_COUNT);

@@ -98,6 +98,7 @@ void attach_session_free(struct attach_session *x)
 		close_output(&x->outputs[i]);
 		redact_stream_free(x->outputs[i].redact);
 	}
+	attach_exec_free(x->exec);
 	attach_connection_done(&x->client);
 	str_done(&x->typed);
 	free(x->word);

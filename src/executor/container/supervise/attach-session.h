@@ -11,6 +11,7 @@
 #pragma once
 
 #include "executor/container/decisions/attach-request.h"
+#include "executor/container/supervise/attach-exec.h"
 #include "executor/rundir/attach-connection.h"
 #include "executor/runlog/redact.h"
 #include "sys/loop.h"
@@ -73,6 +74,7 @@ struct attach_session {
 
 	struct attach_output outputs[ATTACH_OUTPUTS]; /* a terminal has only the first */
 	struct loop_source *again;                    /* the init did not take `session_close` */
+	struct attach_exec *exec;                     /* where there is no init to ask; else NULL */
 
 	enum attach_reason reason;
 	bool lost;   /* the init that knew it is gone */

@@ -8,14 +8,24 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
+#include <termios.h>
 
 #include "executor/container/supervise/attach-session.h"
 #include "executor/container/supervise/mask.h"
 #include "executor/container/supervise/supervisor.h"
 #include "sys/clock.h"
 
-enum { ASK_AGAIN_MS = 250, LINGER_MS = 1000, LOST_MS = 300, PIPES = 3, SIGNAL_CODE = 128 };
+enum {
+	ASK_AGAIN_MS = 250,
+	LINGER_MS = 1000,
+	LOST_MS = 300,
+	PIPES = 3,
+	TTY_NAME_SIZE = 64,
+	SIGNAL_CODE = 128
+};
 
 /* An adoption is under way, or the init is about to come back: one who asks again may get in. */
 static bool may_open_soon(const struct supervisor *s)
@@ -26,7 +36,8 @@ static bool may_open_soon(const struct supervisor *s)
 
 static int judge_run(const struct supervisor *s, struct error *err)
 {
-	if (s->phase == PHASE_RUNNING && !s->mute && s->init_fd >= 0 && s->wait_status < 0)
+	if (s->phase == PHASE_RUNNING &&
+		(s->plan.standalone || (!s->mute && s->init_fd >= 0 && s->wait_status < 0)))
 		return 0;
 	if (s->mute && supervisor_released(s))
 		error_set(err, ERROR_ATTACH_CLOSED,
@@ -125,31 +136,14 @@ static int ask_init(struct supervisor *s, struct attach_session *x, const struct
 	return 0;
 }
 
-void attach_begin(void *data, const json_t *request, int fd, struct text early)
+static void tell_ready(struct attach_session *x)
 {
-	struct supervisor *s = data;
-	auto_error struct error err = ERROR_INIT;
-	struct attach_request r;
+	auto_json *ready = json_pack(
+		"{s:b, s:b, s:I}", "tty", x->tty, "write", x->write, "session", (json_int_t)x->id);
 
-	/* attach_judge() has found it good. */
-	if (attach_request_read(request, &r, &err) < 0) {
-		close(fd);
-		return;
-	}
-	struct attach_session *x = attach_session_new(s, &r, fd, early);
-	x->id = ++s->last_session;
-	s->sessions[find_free(s)] = x;
-	if (ask_init(s, x, &r, &err) < 0)
-		attach_session_broken(x, &err);
-	attach_session_settle(x);
-}
-
-static struct attach_session *find(struct supervisor *s, uint32_t id)
-{
-	for (size_t i = 0; i < ATTACH_SESSIONS_MAX; i++)
-		if (s->sessions[i] && s->sessions[i]->id == id)
-			return s->sessions[i];
-	return NULL;
+	if (x->stage == ATTACH_OPENING)
+		x->stage = ATTACH_OPEN;
+	attach_connection_add_json(&x->client, ATTACH_READY, ready);
 }
 
 /* The terminal is here: one descriptor for each direction, since each is watched by itself. */
@@ -164,12 +158,89 @@ static int take_master(struct attach_session *x, int master)
 	return 0;
 }
 
+/* A terminal of this host, whose size is set before the client looks; -1 with errno. */
+static int open_terminal(const struct attach_session *x, char *name, size_t size)
+{
+	struct winsize window = {.ws_row = x->rows, .ws_col = x->cols};
+	struct termios raw;
+
+	auto_fd int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (master < 0 || grantpt(master) < 0 || unlockpt(master) < 0 ||
+		ptsname_r(master, name, size) != 0 || tcgetattr(master, &raw) < 0)
+		return -1;
+	/* What goes through it belongs to the terminal inside. */
+	cfmakeraw(&raw);
+	if (tcsetattr(master, TCSANOW, &raw) < 0 || ioctl(master, TIOCSWINSZ, &window) < 0)
+		return -1;
+	return TAKE_FD(master);
+}
+
+static int exec_on_terminal(
+	struct attach_session *x, const struct attach_request *r, struct error *err)
+{
+	char name[TTY_NAME_SIZE];
+	int master = open_terminal(x, name, sizeof(name));
+
+	if (master < 0 || take_master(x, master) < 0)
+		return error_set_errno(err, ERROR_EXEC_FAILED, errno, "opening a terminal");
+	return attach_exec_start(x, r, NULL, name, err);
+}
+
+static int exec_on_pipes(struct supervisor *s, struct attach_session *x,
+	const struct attach_request *r, struct error *err)
+{
+	int theirs[PIPES] = {-1, -1, -1};
+	int ok = make_pipes(s, x, theirs);
+
+	if (ok < 0)
+		error_set_errno(err, ERROR_EXEC_FAILED, errno, "making pipes");
+	else
+		ok = attach_exec_start(x, r, theirs, NULL, err);
+	close_all(theirs);
+	return ok;
+}
+
+/* By the engine (§18.2): nobody says that it runs, so it is ready when its client is. */
+static int ask_engine(struct supervisor *s, struct attach_session *x,
+	const struct attach_request *r, struct error *err)
+{
+	int ok = x->tty ? exec_on_terminal(x, r, err) : exec_on_pipes(s, x, r, err);
+
+	if (ok == 0)
+		tell_ready(x);
+	return ok;
+}
+
+void attach_begin(void *data, const json_t *request, int fd, struct text early)
+{
+	struct supervisor *s = data;
+	auto_error struct error err = ERROR_INIT;
+	struct attach_request r;
+
+	/* attach_judge() has found it good. */
+	if (attach_request_read(request, &r, &err) < 0) {
+		close(fd);
+		return;
+	}
+	struct attach_session *x = attach_session_new(s, &r, fd, early);
+	x->id = ++s->last_session;
+	s->sessions[find_free(s)] = x;
+	if ((s->plan.standalone ? ask_engine : ask_init)(s, x, &r, &err) < 0)
+		attach_session_broken(x, &err);
+	attach_session_settle(x);
+}
+
+static struct attach_session *find(struct supervisor *s, uint32_t id)
+{
+	for (size_t i = 0; i < ATTACH_SESSIONS_MAX; i++)
+		if (s->sessions[i] && s->sessions[i]->id == id)
+			return s->sessions[i];
+	return NULL;
+}
+
 static void on_started(struct attach_session *x, struct init_packet *packet)
 {
 	auto_error struct error err = ERROR_INIT;
-	auto_json *ready = json_pack(
-		"{s:b, s:b, s:I}", "tty", x->tty, "write", x->write, "session", (json_int_t)x->id);
-
 	if (x->stage == ATTACH_OVER || x->hung_up)
 		return;
 	if (x->tty && take_master(x, packet->fds[0]) < 0) {
@@ -180,9 +251,7 @@ static void on_started(struct attach_session *x, struct init_packet *packet)
 	}
 	if (x->tty)
 		packet->fds[0] = -1;
-	if (x->stage == ATTACH_OPENING)
-		x->stage = ATTACH_OPEN;
-	attach_connection_add_json(&x->client, ATTACH_READY, ready);
+	tell_ready(x);
 }
 
 static void on_failed(struct attach_session *x, const struct init_failure *f)
@@ -273,6 +342,11 @@ static void on_ask_again(void *data)
 void attach_ask_close(struct attach_session *x)
 {
 	struct init_message m = {.type = INIT_SESSION_CLOSE, .session = x->id};
+
+	if (x->exec) {
+		attach_exec_close(x);
+		return;
+	}
 
 	loop_remove(x->again);
 	x->again = NULL;

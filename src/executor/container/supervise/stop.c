@@ -216,6 +216,9 @@ static bool takes_interfaces(const struct supervisor *s, int signal)
 /* asked: for the request on record, else for a user. */
 static void send_signal(struct supervisor *s, int signal, bool asked)
 {
+	/* The engine is at it: cancelled, its call may do it and nobody would know. */
+	if (s->kill_call && s->pending_signal == signal && s->pending_asked == asked)
+		return;
 	settle(s);
 	s->pending_signal = signal;
 	s->pending_asked = asked;

@@ -144,6 +144,7 @@ struct call_limits {
 	int64_t timeout_ms;
 	size_t out_max;
 	const int *stdio;
+	void *data; /* of the callback; NULL = the supervisor */
 };
 
 static struct engine_call *call(struct supervisor *s, const char *const *args,
@@ -163,7 +164,7 @@ static struct engine_call *call(struct supervisor *s, const char *const *args,
 		.out_max = limits->out_max,
 		.stdio = limits->stdio,
 	};
-	return engine_call_start(s->loop, &spec, fn, s, err);
+	return engine_call_start(s->loop, &spec, fn, limits->data ? limits->data : s, err);
 }
 
 bool supervisor_released(const struct supervisor *s)
@@ -204,7 +205,7 @@ void supervisor_known(struct supervisor *s)
 struct engine_call *supervisor_inspect(struct supervisor *s, engine_call_fn *fn, struct error *err)
 {
 	const char *args[] = {"inspect", "--type=container", supervisor_container(s), NULL};
-	struct call_limits limits = {INSPECT_TIMEOUT_MS, INSPECT_ANSWER_MAX, NULL};
+	struct call_limits limits = {INSPECT_TIMEOUT_MS, INSPECT_ANSWER_MAX, NULL, NULL};
 
 	return call(s, args, &limits, fn, err);
 }
@@ -212,7 +213,15 @@ struct engine_call *supervisor_inspect(struct supervisor *s, engine_call_fn *fn,
 struct engine_call *supervisor_engine(struct supervisor *s, const char *const *args,
 	int64_t timeout_ms, engine_call_fn *fn, struct error *err)
 {
-	struct call_limits limits = {timeout_ms, 0, NULL};
+	struct call_limits limits = {timeout_ms, 0, NULL, NULL};
+
+	return call(s, args, &limits, fn, err);
+}
+
+struct engine_call *supervisor_engine_for(struct supervisor *s, const char *const *args,
+	int64_t timeout_ms, engine_call_fn *fn, void *data, struct error *err)
+{
+	struct call_limits limits = {timeout_ms, 0, NULL, data};
 
 	return call(s, args, &limits, fn, err);
 }
@@ -220,7 +229,7 @@ struct engine_call *supervisor_engine(struct supervisor *s, const char *const *a
 struct engine_call *supervisor_engine_into(struct supervisor *s, const char *const *args,
 	const int stdio[2], engine_call_fn *fn, struct error *err)
 {
-	struct call_limits limits = {0, 0, stdio};
+	struct call_limits limits = {0, 0, stdio, NULL};
 
 	return call(s, args, &limits, fn, err);
 }

@@ -154,6 +154,9 @@ void supervisor_persist(struct supervisor *s, bool durable);
 /* An engine call of this run; NULL + err. args: engine_args() list without the engine. */
 must_check struct engine_call *supervisor_engine(struct supervisor *s, const char *const *args,
 	int64_t timeout_ms, engine_call_fn *fn, struct error *err);
+/* The same with another pointer for the callback. */
+must_check struct engine_call *supervisor_engine_for(struct supervisor *s, const char *const *args,
+	int64_t timeout_ms, engine_call_fn *fn, void *data, struct error *err);
 /* The same without a limit of time, and with these descriptors as its stdout and stderr. */
 must_check struct engine_call *supervisor_engine_into(struct supervisor *s, const char *const *args,
 	const int stdio[2], engine_call_fn *fn, struct error *err);
