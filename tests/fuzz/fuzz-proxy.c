@@ -14,7 +14,7 @@
 #include "base/json.h"
 #include "sys/clock.h"
 
-enum { ROOM = 1 << 17, CLIENT_WAIT_MS = 2000 };
+enum { ROOM = 1 << 17, CLIENT_WAIT_MS = 8000 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
