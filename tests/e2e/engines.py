@@ -6,8 +6,10 @@ import json
 import os
 import pathlib
 import pwd
+import re
 import shutil
 import signal
+import socket
 import subprocess
 import tarfile
 import time
@@ -25,6 +27,12 @@ OWNER = (54321, 54322)  # of the projects that a rootful engine runs
 BUSYBOX = "/bin/busybox"
 CALL_SECONDS = 120
 DOCKERD_SECONDS = 60
+USUAL_CONF, HOST_CONF = map(pathlib.Path, ("/usr/share/containers/containers.conf",
+                                           "/etc/containers/containers.conf"))
+# `podman info` asks dpkg six times whose its programs are, for a quarter of a second in each home.
+# With nothing to look in, dpkg answers at once.
+NATIVE_OVERLAY = (5, 13)  # in a user namespace
+QUICK_INFO = '[engine]\nenv = ["DPKG_ADMINDIR=/nonexistent"]\n'
 ROOTFS_FILES = {"etc/passwd": "root:x:0:0:root:/:/bin/sh\n", "etc/group": "root:x:0:\n"}
 
 
@@ -100,8 +108,19 @@ class Engine:
         """Containers, volumes and networks that are there and were not in the beginning."""
         found = [f"container {n}" for n in self.lines("ps", "--all", "--quiet", "--no-trunc")]
         found += [f"volume {n}" for n in self.lines("volume", "ls", "--quiet")]
-        networks = self.lines("network", "ls", "--format={{.Name}}")
-        return found + [f"network {n}" for n in networks if n not in self.networks]
+        return found + self.left_networks()
+
+    def left_networks(self):
+        return [f"network {n}" for n, labels in self.network_labels().items()
+                if n not in self.networks and self.is_ours(labels)]
+
+    def network_labels(self):
+        """The labels of each network, by its name."""
+        raise NotImplementedError
+
+    def is_ours(self, labels):
+        """Not of another run of the tests at the same time."""
+        return True
 
     def inspect(self, name):
         return json.loads(self.call("inspect", "--type=container", name))[0]
@@ -130,7 +149,7 @@ class Engine:
         self.start()
         self.call("import", "--change", "ENV PATH=/bin", "-", IMAGE, data=rootfs())
         self.find_oci_runtime()
-        self.networks = sorted(self.lines("network", "ls", "--format={{.Name}}"))
+        self.networks = set(self.network_labels())
 
     def start(self):
         pass
@@ -155,12 +174,9 @@ class Engine:
 class Podman(Engine):
     kind, package = "podman", "podman crun runc uidmap slirp4netns"
 
-    def start(self):
-        """Storage of our own, by the one file that cloop passes on to its engine."""
-        conf = self.place / "storage.conf"
-        conf.write_text(f'[storage]\ndriver = "overlay"\nrunroot = "{self.place}/run"\n'
-                        f'graphroot = "{self.place}/storage"\n')
-        self.env["CONTAINERS_STORAGE_CONF"] = str(conf)
+    def __init__(self, place):
+        super().__init__(place)
+        self.known = set()  # files of its storage behind which podman found nothing
 
     def find_oci_runtime(self):
         """Not every installed runtime can start a container: crun 1.8 fails on cgroup v1."""
@@ -179,16 +195,28 @@ class Podman(Engine):
         pytest.fail("podman starts no container here\n" + "\n".join(failures))
 
     def left(self):
-        """From the files of its storage: three calls after each of hundreds of tests are slow."""
+        """From the files of its storage: calls after each of hundreds of tests are slow."""
         storage = self.storage()
-        lists = list(storage.glob("*-containers/containers.json"))
-        if not lists:
-            return super().left()
-        found = any(read_json(f) for f in lists) or any(
-            v.is_dir() for v in storage.glob("volumes/*"))
+        entries = {e["id"] for f in storage.glob("*-containers/containers.json")
+                   for e in read_json(f)} | set(storage.glob("volumes/*"))
+        if entries <= self.known and self.networks is not None:
+            return self.left_networks()
         # A podman that is killed while it makes a container can leave one in its storage that
         # podman itself does not list (4.3.1); what it lists is what counts.
-        return super().left() if found else []
+        found = super().left()
+        if not found:
+            self.known |= entries
+        return found
+
+    def network_labels(self):
+        """From the files of CNI or netavark."""
+        found = {}
+        for file in [f for d in self.network_dirs() for f in d.glob("*.*") if d.is_dir()]:
+            network = read_json(file)
+            if isinstance(network, dict) and "name" in network:
+                found[network["name"]] = (network.get("labels") or
+                                          network.get("args", {}).get("podman_labels") or {})
+        return found
 
     def storage(self):
         return self.place / "storage"
@@ -201,6 +229,25 @@ class Podman(Engine):
 
 class Rootful(Podman):
     key = "P"
+
+    def start(self):
+        """Storage of our own, by the files that cloop passes on to its engine."""
+        conf = self.place / "storage.conf"
+        conf.write_text(f'[storage]\ndriver = "overlay"\nrunroot = "{self.place}/run"\n'
+                        f'graphroot = "{self.place}/storage"\n')
+        self.env["CONTAINERS_STORAGE_CONF"] = str(conf)
+        if USUAL_CONF.exists() and not HOST_CONF.exists():  # it replaces both
+            conf = self.place / "containers.conf"
+            conf.write_text(USUAL_CONF.read_text().replace("[engine]\n", QUICK_INFO, 1))
+            self.env["CONTAINERS_CONF"] = str(conf)
+
+    def network_dirs(self):
+        return [pathlib.Path("/etc/cni/net.d"), pathlib.Path("/etc/containers/networks")]
+
+    def is_ours(self, labels):
+        """All rootful podmans of the machine share their networks."""
+        return labels.get("cloop.home") in {f.read_text().strip()
+                                            for f in self.place.glob("stages/*/*/id")}
 
 
 class Rootless(Podman):
@@ -235,12 +282,20 @@ class Rootless(Podman):
             missing("newuidmap", "uidmap")
         runtime = self.place / "runtime"
         runtime.mkdir(mode=0o700)
-        if os.geteuid() == 0:
-            os.chown(runtime, self.uid, self.gid)
+        conf = self.place / "user/.config/containers"
+        conf.mkdir(parents=True)
+        (conf / "containers.conf").write_text(QUICK_INFO)
+        if kernel() >= NATIVE_OVERLAY:  # else it may be vfs, which copies the image for each run
+            (conf / "storage.conf").write_text('[storage]\ndriver = "overlay"\n')
+        for path in (runtime, conf.parent, conf, *conf.iterdir()):
+            if os.geteuid() == 0:
+                os.chown(path, self.uid, self.gid)
 
     def storage(self):
-        graph = self.place / "storage"
-        return graph if graph.is_dir() else self.place / "user/.local/share/containers/storage"
+        return self.place / "user/.local/share/containers/storage"
+
+    def network_dirs(self):
+        return [self.place / "user/.config/cni/net.d", self.storage() / "networks"]
 
     def pause_pid(self):
         try:
@@ -289,6 +344,25 @@ class Docker(Engine):
         pytest.fail("dockerd does not start:\n" +
                     (self.place / "dockerd.log").read_text(errors="replace")[-2000:])
 
+    def ask(self, path):
+        """The daemon itself: three clients after each test are slow."""
+        with socket.socket(socket.AF_UNIX) as s:
+            s.settimeout(CALL_SECONDS)
+            s.connect(f"{self.place}/d.sock")
+            s.sendall(f"GET {path} HTTP/1.0\r\nHost: docker\r\n\r\n".encode())
+            answer = b"".join(iter(lambda: s.recv(1 << 16), b""))
+        head, _, body = answer.partition(b"\r\n\r\n")
+        assert b" 200 " in head.splitlines()[0], answer
+        return json.loads(body)
+
+    def left(self):
+        found = [f"container {c['Id']}" for c in self.ask("/containers/json?all=1")]
+        found += [f"volume {v['Name']}" for v in self.ask("/volumes")["Volumes"] or ()]
+        return found + self.left_networks()
+
+    def network_labels(self):
+        return {n["Name"]: n["Labels"] or {} for n in self.ask("/networks")}
+
     def pids(self):
         """The daemon and its containerd."""
         return {self.daemon.pid} | children(self.daemon.pid)
@@ -304,6 +378,10 @@ class Docker(Engine):
         self.log.close()
 
 
+def kernel():
+    return tuple(int(n) for n in re.findall(r"\d+", os.uname().release)[:2])
+
+
 def read_json(path):
     """A list; empty while the file is being replaced."""
     try:
@@ -314,11 +392,10 @@ def read_json(path):
 
 def children(parent):
     found = set()
-    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+    for task in pathlib.Path(f"/proc/{parent}/task").glob("*/children"):
         try:
-            if int(stat.read_text().rsplit(")", 1)[1].split()[1]) == parent:
-                found.add(int(stat.parent.name))
-        except (OSError, IndexError):
+            found |= set(map(int, task.read_text().split()))
+        except OSError:  # it ended
             pass
     return found
 

@@ -29,6 +29,8 @@ def processes(stage):
 
 def locked(path):
     """Somebody holds the lock of a run (an open file description lock)."""
+    if not path.exists():
+        return False
     with open(path, "r+b") as f:
         ask = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
         kind = struct.unpack("hhqqi4x", fcntl.fcntl(f, 36, ask))[0]  # F_OFD_GETLK
@@ -48,7 +50,7 @@ def files(stage):
     for run in sorted(runs.glob("c-*")) if runs.is_dir() else ():
         entries = [pathlib.Path(d, n) for d, ds, fs in os.walk(run) for n in ds + fs]
         yield from (f"file {entry}" for entry in entries if of_live_runs_only(entry))
-        if (run / "lock").exists() and locked(run / "lock"):
+        if locked(run / "lock"):
             yield f"lock {run}/lock"
         for folder in ("/run/cloop", stage.engine.env.get("XDG_RUNTIME_DIR", "") + "/cloop",
                        stage.home / "sockets"):

@@ -8,6 +8,7 @@ import subprocess
 import threading
 import time
 
+import leaks
 from engines import IMAGE
 
 SECONDS = 120
@@ -148,10 +149,10 @@ class Stage:
     def home_is_free(self, seconds=10):
         """Waits until no supervisor works in the home any more."""
         end = time.monotonic() + seconds
-        while any((run / name).exists() for run in self.run_dirs() for name in ("ctl", "cid")):
+        while any((run / name).exists() for run in self.run_dirs() for name in ("ctl", "cid")) or \
+                any(leaks.locked(run / "lock") for run in self.run_dirs()):
             assert time.monotonic() < end, "a supervisor does not end"
-            time.sleep(0.05)
-        time.sleep(0.1)
+            time.sleep(0.02)
 
     def end(self):
         """Clients of this test that still run."""

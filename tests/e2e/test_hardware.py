@@ -144,6 +144,7 @@ class Veth:
         ip("addr", "add", "10.99.7.1/24", "dev", "peer0", netns=self.netns)
         ip("link", "set", "peer0", "up", netns=self.netns)
         self.before = self.state()
+        self.way = f"cloop{(NET / self.name / 'ifindex').read_text().strip()}"  # its name on the way
 
     def state(self):
         """None while it is not here."""
@@ -156,7 +157,7 @@ class Veth:
 
     def is_back(self):
         assert self.before and self.state() == self.before, (self.before, self.state())
-        assert not list(NET.glob("cloop*")), "one is stranded"
+        assert not (NET / self.way).exists(), "it is stranded"
 
     def end(self):
         subprocess.run(["ip", "link", "del", self.name], capture_output=True)
@@ -236,9 +237,9 @@ def test_interface_at_every_end(stage, veth, how):
     crashing.until((stage.project / "up").exists, "workload")
     assert veth.state() is None
     if how == "kill":
-        stage.cloop("kill", handle)
+        assert stage.cloop("stop", "--signal", "kill", handle).rc == 0
     elif how == "stop":
-        stage.cloop("stop", handle)
+        assert stage.cloop("stop", "--grace", "1s", handle).rc == 0
     elif how == "revoke":
         stage.answer("secret", "revoke", granted["id"])
         assert crashing.wait_final(stage, handle)["outcome"] == "revoked"
@@ -390,6 +391,7 @@ def test_supervisor_killed_at_a_step(stage, veth, point):
     give(stage, veth)
     stage.run("true", env={"CLOOP_FAULT": f"{point}=kill"})
     [run] = stage.run_dirs()
+    crashing.wait_unsupervised(stage, run.name)  # the killed one's lock goes later than its answer
     stage.cloop("status", run.name)
     crashing.wait_final(stage, run.name)
     crashing.wait_unsupervised(stage, run.name)
