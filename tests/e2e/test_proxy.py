@@ -727,3 +727,39 @@ def test_a_reset_in_any_state_is_survived(stage):
     c, _, _ = stage.connect(s, o)
     c.sendall(b"alive")
     assert c.recv(10) == b"alive"
+
+
+def test_who_goes_away_before_a_connection_leaves_no_row_of_it(stage):
+    """127.0.0.1 answers or refuses at once: a full backlog does neither."""
+    full = socket.socket()
+    full.bind(("127.0.0.1", 0))
+    full.listen(0)
+    port = full.getsockname()[1]
+    fill = []
+    for _ in range(3):
+        fill.append(socket.socket())
+        fill[-1].setblocking(False)
+        fill[-1].connect_ex(("127.0.0.1", port))
+    s = stage.proxy.open(Session(cidrs=LOOPBACK, ports=[port]), dial=2)
+    c = stage.send(f"CONNECT 127.0.0.1:{port} HTTP/1.1\r\n{s.header}\r\n")
+    time.sleep(0.2)
+    c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    c.close()
+    began = time.monotonic()
+    answer = stage.ask(f"CONNECT 127.0.0.1:{port} HTTP/1.1\r\n{s.header}\r\n")
+    assert verdict(answer) == "dial_failed" and 1.5 < time.monotonic() - began < 4
+    assert not [e for e in stage.proxy.rows("egress.connect") if e["decision"] == "allow"]
+    for x in (full, *fill):
+        x.close()
+
+
+def test_clients_that_show_no_session_are_only_so_many(stage):
+    o = stage.origin(answering())
+    s = stage.session(o)
+    crowd = [stage.send(b"GET http://127.0.0.1/" + b"a" * 8000) for _ in range(1100)]
+    time.sleep(0.5)
+    held = len(os.listdir(f"/proc/{stage.proxy.process.pid}/fd"))
+    assert 1024 <= held < 1060
+    for c in crowd:
+        c.close()
+    assert b"hello" in stage.send(stage.get(s, o)).recv(4096)

@@ -96,6 +96,7 @@ void conn_new(struct listener *l, int fd, const struct address *peer)
 	flow_init(&c->down, &p->pipes, FLOW_BYTES_MAX);
 	LIST_INSERT_HEAD(&l->conns, c, of_listener);
 	listener_opened_one(p);
+	listener_unknown(p, true);
 	deadline_arm(&p->deadlines, &c->deadline, DEADLINE_HEAD);
 	conn_run(c);
 }
@@ -104,6 +105,8 @@ void conn_bind(struct conn *c, struct session *s)
 {
 	if (c->session == s)
 		return;
+	if (!c->session || !s)
+		listener_unknown(c->proxy, !s);
 	if (c->session) {
 		LIST_REMOVE(c, of_session);
 		c->session->n_conns--;
@@ -134,6 +137,7 @@ static void conn_free(struct conn *c)
 {
 	conn_end_exchange(c);
 	conn_bind(c, NULL);
+	listener_unknown(c->proxy, false);
 	deadline_disarm(&c->proxy->deadlines, &c->deadline);
 	LIST_REMOVE(c, of_listener);
 	flow_done(&c->up);
@@ -159,10 +163,11 @@ void conn_event(struct conn *c, enum egress_verdict v, const char *reason)
 			.can_wait = !tunnel && v == EGRESS_VERDICT_ALLOW});
 }
 
-/* By one of its ends; a tunnel has had its row. */
+/* By one of its ends. A tunnel has had its row, and before there is an upstream nothing was
+ * allowed. */
 static void abandon(struct conn *c)
 {
-	if (c->x)
+	if (c->state == CONN_RELAY)
 		conn_event(c, EGRESS_VERDICT_ALLOW, "ended early");
 	conn_free(c);
 }

@@ -36,16 +36,27 @@ static void accepting(struct proxy *p, bool on)
 	loop_change(l->source, on ? EPOLLIN : 0);
 }
 
+static void count(struct proxy *p)
+{
+	accepting(p, p->fds < p->fds_max && p->unknown < LISTENER_UNKNOWN_MAX);
+}
+
 void listener_opened_one(struct proxy *p)
 {
-	if (++p->fds >= p->fds_max)
-		accepting(p, false);
+	p->fds++;
+	count(p);
 }
 
 void listener_closed_one(struct proxy *p)
 {
-	if (--p->fds < p->fds_max)
-		accepting(p, true);
+	p->fds--;
+	count(p);
+}
+
+void listener_unknown(struct proxy *p, bool more)
+{
+	p->unknown += more ? 1 : -1;
+	count(p);
 }
 
 /* One a time: those that are connected have their turn, too. */

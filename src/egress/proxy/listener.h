@@ -1,10 +1,13 @@
 /*
  * Where clients come from: one socket per run, bound by the owner (network.md §12.2). Accepting
- * stops at 90 % of the descriptors that the process may have, and goes on below.
+ * stops at 90 % of the descriptors that the process may have, and goes on below; and where so many
+ * clients are connected that have not shown who they are, since each may fill a buffer.
  */
 #pragma once
 
 #include "egress/proxy/state.h"
+
+enum { LISTENER_UNKNOWN_MAX = 1024 };
 
 struct listener {
 	LIST_ENTRY(listener) link;
@@ -26,3 +29,5 @@ size_t listener_limit(void);
 /* A connection's socket was made, or closed. */
 void listener_opened_one(struct proxy *p);
 void listener_closed_one(struct proxy *p);
+/* A client without a session came, or is one no more. */
+void listener_unknown(struct proxy *p, bool more);

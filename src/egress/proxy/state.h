@@ -26,6 +26,7 @@ struct proxy {
 	LIST_HEAD(session_list, session) sessions;
 	LIST_HEAD(listener_list, listener) listeners;
 	size_t fds, fds_max; /* sockets of connections; accepting stops there */
+	int unknown;         /* clients without a session; too many stop it, too */
 	bool accepting;
 	/* For the duration of one call. */
 	struct http_request request;
