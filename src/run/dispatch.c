@@ -26,8 +26,9 @@ struct prepared {
 	struct text *env;
 	struct request_mount mounts[SPEC_MAX_MOUNTS];
 	struct text setup[RUN_SPEC_SETUP_MAX];
-	struct run_lease *lease; /* borrowed */
-	const struct home *home; /* borrowed */
+	struct run_lease *lease;         /* borrowed */
+	const struct run_egress *egress; /* borrowed */
+	const struct home *home;         /* borrowed */
 	json_t *record;
 	const struct dispatch *in;       /* borrowed */
 	const struct provider *provider; /* borrowed */
@@ -55,7 +56,8 @@ static enum image_origin origin_of(const struct context *c, const struct decisio
 static void fill_request(const struct context *c, const struct dispatch *in,
 	const struct decision *d, struct prepared *p)
 {
-	p->env = mem_alloc((d->env.n + p->lease->material.n_variables) * sizeof(*p->env));
+	p->env = mem_alloc((d->env.n + p->lease->material.n_variables + p->egress->lines.n + 1) *
+			   sizeof(*p->env));
 	for (size_t i = 0; i < d->env.n; i++)
 		p->env[i] = text_of(d->env.v[i]);
 	for (size_t i = 0; i < d->run.n_mounts; i++)
@@ -84,6 +86,9 @@ static void fill_request(const struct context *c, const struct dispatch *in,
 		.sandbox_sha256 = text_of(d->run.sandbox_sha256),
 	};
 	run_lease_fill(p->lease, d, &p->request, p->env);
+	/* Behind all others: the last value of a name counts. */
+	strv_foreach (line, &p->egress->lines)
+		p->env[p->request.n_env++] = text_of(*line);
 }
 
 static const char *or_null(const char *s)
@@ -231,12 +236,26 @@ static int decide(const struct context *c, const struct dispatch *in, struct kno
 	return decision_make(c, &input, d, err);
 }
 
+/* The session under the grant that the file names; who holds it is put on record with the lease. */
+static int open_session(
+	const struct context *c, struct known *k, const struct decision *d, struct error *err)
+{
+	const struct run_egress_grant *held = run_egress_held(&k->egress, d->run.grant);
+
+	if (!held)
+		return 0;
+	return run_egress_make(&k->egress, &c->config.egress, d->run.grant, err) < 0
+		       ? -1
+		       : run_lease_add_egress(&k->lease, &k->egress.session, held->expires_at, err);
+}
+
 static int run(const struct context *c, const struct dispatch *in, struct known *k,
 	struct decision *d, struct dispatched *ret, struct error *err)
 {
-	AUTO(prepared) p = {.lease = &k->lease};
+	AUTO(prepared) p = {.lease = &k->lease, .egress = &k->egress};
 
-	if (decide(c, in, k, d, err) < 0 || run_lease_make(&k->lease, d, err) < 0)
+	if (decide(c, in, k, d, err) < 0 || run_lease_make(&k->lease, d, err) < 0 ||
+		open_session(c, k, d, err) < 0)
 		return -1;
 	prepare(c, in, d, &k->provider, &p);
 	p.start.ret_supervisor = &ret->supervisor;
@@ -388,7 +407,7 @@ int dispatch_explain(
 {
 	AUTO(known) k = KNOWN_INIT;
 	AUTO(decision) d = DECISION_INIT;
-	AUTO(prepared) p = {.lease = &k.lease};
+	AUTO(prepared) p = {.lease = &k.lease, .egress = &k.egress};
 	AUTO(argv_line) line = ARGV_LINE_INIT;
 	AUTO(run_image) image = RUN_IMAGE_INIT;
 

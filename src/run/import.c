@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "executor/rundir/record.h"
+#include "run/egress-sessions.h"
 #include "run/final-record.h"
 #include "run/leases.h"
 #include "run/task-artifact.h"
@@ -167,7 +168,8 @@ static int take_over(struct store *s, const struct due *d, struct error *err)
 	const struct final_record *f = &d->final;
 
 	int r = store_run_add(s, &f->row, err);
-	if (r < 0 || leases_release(s, d->run.handle, err) < 0 || settle_task(s, f, err) < 0)
+	if (r < 0 || (r == 0 && egress_sessions_import(s, &d->run, d->record, err) < 0) ||
+		leases_release(s, d->run.handle, err) < 0 || settle_task(s, f, err) < 0)
 		return -1;
 	if (r > 0)
 		return 0;

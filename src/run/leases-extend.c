@@ -1,8 +1,11 @@
 /* A lease that lives on (disk-and-secrets.md §17). */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "run/egress-grants.h"
+#include "run/egress-sessions.h"
 #include "run/leases.h"
 #include "store/audit.h"
 #include "store/grant.h"
@@ -71,6 +74,23 @@ static void read_terms(void *data, const struct store_grant *g)
 		.expires_at = grant_end(g, t->now), .revoked = g->revoked_at != 0};
 }
 
+static void read_egress_terms(void *data, const struct store_egress_grant *g)
+{
+	struct terms *t = data;
+
+	*t->ret = (struct lease_grant){
+		.expires_at = egress_grants_end(g, t->now), .revoked = g->revoked_at != 0};
+}
+
+/* 0, or 1 = there is none. */
+static int show_terms(
+	struct store *s, const struct held *one, struct terms *terms, struct error *err)
+{
+	if (strcmp(one->kind, "egress") == 0)
+		return store_egress_grant_show(s, one->grant, read_egress_terms, terms, err);
+	return store_grant_show(s, one->grant, read_terms, terms, err);
+}
+
 /* Delivery ended by itself: on record once. */
 static int expire(
 	struct store *s, const struct extension *x, const struct held *one, struct error *err)
@@ -89,7 +109,7 @@ static int expire(
 static int judge(struct store *s, struct extension *x, struct held *one, struct error *err)
 {
 	struct terms terms = {&x->now, &one->terms};
-	int r = store_grant_show(s, one->grant, read_terms, &terms, err);
+	int r = show_terms(s, one, &terms, err);
 
 	if (r < 0)
 		return -1;
@@ -154,7 +174,11 @@ static int extend(struct store *s, struct extension *x, json_t **ret, struct err
 		if (judge(s, x, &x->held[i], err) < 0)
 			return -1;
 	int64_t expires_in = move_end(x);
+	json_t *session = NULL;
+	if (egress_sessions_renew(s, x->run, &x->now, &session, err) < 0)
+		return -1;
 	*ret = answer(x, expires_in);
+	json_object_set_new(*ret, "egress", session);
 	if (store_lease_extend(s, x->lease, x->expires_at, x->hard_end, err) < 0)
 		return -1;
 	return x->expires_at == before ? 0 : audit(s, x, *ret, err);

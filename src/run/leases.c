@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/strv.h"
 #include "executor/rundir/record.h"
+#include "run/egress-sessions.h"
 #include "store/audit.h"
 #include "store/lease.h"
 #include "store/query.h"
@@ -106,7 +107,9 @@ int leases_release(struct store *s, const char *handle, struct error *err)
 
 	if (r != 0 || e.state != STORE_LEASE_OPEN)
 		return r < 0 ? -1 : 0;
-	return end(s, &e, STORE_LEASE_RELEASED, err);
+	return egress_sessions_close(s, handle, "run_ended", err) < 0
+		       ? -1
+		       : end(s, &e, STORE_LEASE_RELEASED, err);
 }
 
 /* ---- Sweeping ---- */

@@ -31,7 +31,8 @@ must_check int leases_sweep(
 /*
  * What a run's shim asks for every LEASE_EXTEND_SECONDS: judges each grant anew and moves the
  * lease's end, never past its hard end and never back. *ret is {"lease","run","expires_at",
- * "expires_in_s","hard_end","grants":[{grant,kind,result}]}, result `ok`, `expired` or `revoked`;
+ * "expires_in_s","hard_end","grants":[{grant,kind,result}],"egress"}, `egress` as
+ * egress_sessions_renew() has it, result `ok`, `expired` or `revoked`;
  * expires_in_s counts from now and is what a clock of one's own can go by. lease_not_found.
  */
 must_check int leases_extend(struct store *s, const char *handle, json_t **ret, struct error *err);

@@ -11,6 +11,7 @@
 #include "executor/rundir/record.h"
 #include "executor/rundir/rundir.h"
 #include "executor/rundir/stage-wipe.h"
+#include "run/egress-sessions.h"
 #include "run/follow.h"
 #include "run/request.h"
 #include "run/revoke.h"
@@ -334,6 +335,10 @@ static int record_run(struct sending *s, const json_t *run, bool changed, struct
 		return -1;
 	if (done && store_lease_take_back(s->g->store, json_get_string(run, "lease"),
 			    json_get_string(s->order, "grant"), err) < 0)
+		return -1;
+	const char *grant = json_get_string(s->order, "grant");
+	if (done && (!grant[0] || text_starts(text_of(grant), "egress_")) &&
+		egress_sessions_close(s->g->store, json_get_string(run, "run"), "revoked", err) < 0)
 		return -1;
 	if (!changed)
 		return 0;

@@ -4,6 +4,9 @@
  */
 #pragma once
 
+#include "egress/proxy-env.h"
+#include "egress/session.h"
+#include "egress/settings.h"
 #include "run/egress-grants.h"
 #include "run/run-lease.h"
 #include "spec/apply.h"
@@ -23,6 +26,9 @@ struct run_egress {
 	struct run_egress_grant *held; /* newest first */
 	struct apply_grant *facts;     /* the same as apply_spec() takes them */
 	size_t n;
+	/* Of the run, once it was made; id "" = it has none. */
+	struct egress_session session;
+	struct strv lines; /* NAME=VALUE */
 };
 #define RUN_EGRESS_INIT ((struct run_egress){.n = 0})
 void run_egress_done(struct run_egress *e);
@@ -42,5 +48,13 @@ const struct run_egress_grant *run_egress_held(const struct run_egress *e, const
  */
 must_check int run_egress_judge(
 	const struct context *c, const struct decision *d, struct error *err);
+/*
+ * The session under the grant that the decision names, if it names one: ID, token, policy. `lines`
+ * are its variables, in which the proxy's URL is the one of plan_egress_pending_url(): where the
+ * proxy will be, and the token, is the supervisor's to fill in.
+ */
+must_check int run_egress_make(struct run_egress *e, const struct egress_settings *settings,
+	const char *grant, struct error *err);
+
 /* For `sandbox explain`: {grant,subject,policy,expires_at} of the grant that is named, or null. */
 must_check json_t *run_egress_to_json(const struct run_egress *e, const char *id);

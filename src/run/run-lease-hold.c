@@ -1,5 +1,6 @@
 /* Who holds what, on record before the workload starts (disk-and-secrets.md §17). */
 #include "base/json.h"
+#include "run/egress-sessions.h"
 #include "run/run-lease.h"
 #include "store/audit.h"
 #include "store/grant.h"
@@ -53,6 +54,41 @@ static int hold_grant(
 	return store_lease_add_holding(s, &h, err);
 }
 
+/* The run's session, which a revocation of its grant has to reach. */
+static int hold_egress(struct store *s, const struct run_lease *l, const char *handle,
+	const struct two_clocks *now, struct error *err)
+{
+	struct egress_session *session = l->material.egress;
+	struct egress_sessions_who who = {handle, l->project, l->executor};
+
+	if (!session)
+		return 0;
+	struct store_holding h = {
+		.lease = text_of(l->material.lease),
+		.grant = text_of(session->grant.id),
+		.kind = TEXT("egress"),
+		.files = TEXT("[]"),
+		.env_keys = TEXT("[]"),
+	};
+	return egress_sessions_open(s, session, &who, now, err) < 0
+		       ? -1
+		       : store_lease_add_holding(s, &h, err);
+}
+
+/* IDs of what the lease holds. */
+static json_t *granted(const struct run_lease *l)
+{
+	json_t *list = json_copy(json_object_get(l->report, "granted"));
+
+	if (!list)
+		list = json_array();
+	if (l->material.egress)
+		json_array_append_new(
+			list, json_pack("{s:s, s:s, s:s}", "grant", l->material.egress->grant.id,
+				      "kind", "egress", "session", l->material.egress->id));
+	return list;
+}
+
 static int audit(struct store *s, const struct run_lease *l, const char *handle, json_t *payload,
 	struct error *err)
 {
@@ -91,10 +127,12 @@ static int open_lease(
 	for (size_t i = 0; i < m->n_bindings; i++)
 		if (hold_grant(s, m->lease, &m->bindings[i], err) < 0)
 			return -1;
+	if (hold_egress(s, l, handle, &now, err) < 0)
+		return -1;
 	return audit(s, l, handle,
-		json_pack("{s:s, s:s, s:O, s:o, s:o}", "decision", "allow", "lease", m->lease,
-			"grants", json_object_get(l->report, "granted"), "expires_at",
-			time_json(m->expires_at), "hard_end", time_json(m->hard_end)),
+		json_pack("{s:s, s:s, s:o, s:o, s:o}", "decision", "allow", "lease", m->lease,
+			"grants", granted(l), "expires_at", time_json(m->expires_at), "hard_end",
+			time_json(m->hard_end)),
 		err);
 }
 

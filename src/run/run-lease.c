@@ -8,6 +8,8 @@
 #include "run/revoke.h"
 #include "store/store.h"
 #include "vault/clocks-now.h"
+#include "vault/fresh-id.h"
+#include "vault/lease-judge.h"
 #include "vault/local-repo.h"
 
 void run_lease_done(struct run_lease *l)
@@ -133,6 +135,25 @@ int run_lease_make(struct run_lease *l, const struct decision *d, struct error *
 	if (lease_make(&q, &l->material, &l->report, err) < 0)
 		return -1;
 	return judge_selections(&l->material, d, err);
+}
+
+int run_lease_add_egress(
+	struct run_lease *l, struct egress_session *session, int64_t ends_at, struct error *err)
+{
+	struct material *m = &l->material;
+	int64_t window = clocks_now().realtime + LEASE_WINDOW;
+
+	if (!m->lease[0]) {
+		if (fresh_id("lease_", m->lease, sizeof(m->lease), err) < 0)
+			return -1;
+		m->expires_at = window;
+	}
+	if (m->hard_end == 0 || ends_at < m->hard_end)
+		m->hard_end = ends_at;
+	if (m->expires_at > m->hard_end)
+		m->expires_at = m->hard_end;
+	m->egress = session;
+	return 0;
 }
 
 /* ---- The request ---- */

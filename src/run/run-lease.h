@@ -15,6 +15,7 @@
 #include "vault/two-clocks.h"
 
 struct decision;
+struct egress_session;
 struct store;
 
 struct run_lease {
@@ -56,6 +57,13 @@ void run_lease_promise(const struct offer *offer, struct run_spec *run);
  * and no grant brings after all: sandbox_device_not_granted, sandbox_interface_not_granted.
  */
 must_check int run_lease_make(struct run_lease *l, const struct decision *d, struct error *err);
+
+/*
+ * The run's session under an egress grant, which is borrowed: a lease holds it like what a secret
+ * brings, and there is one from now on. ends_at: when the grant ends, in seconds since 1970.
+ */
+must_check int run_lease_add_egress(
+	struct run_lease *l, struct egress_session *session, int64_t ends_at, struct error *err);
 
 /*
  * Into the request, whose variables are `env` (room for l->material.n_variables behind n_env):

@@ -68,6 +68,8 @@ struct material_binding {
 	struct strv env_keys; /* variables that hold a value of the secret; not …_FILE_… paths */
 };
 
+struct egress_session; /* egress/session.h */
+
 struct material {
 	char lease[LEASE_ID_SIZE];    /* "" = nothing was granted: no lease */
 	char dir[64];                 /* inside: /run/cloop/cloop-lease-<24 hex>; "" = no files */
@@ -84,6 +86,8 @@ struct material {
 	size_t n_repos;
 	struct material_binding *bindings;
 	size_t n_bindings;
+	/* The session of the run under an egress grant; borrowed. NULL = it has none. */
+	struct egress_session *egress;
 };
 #define MATERIAL_INIT ((struct material){.lease = ""})
 /* Wipes and frees everything; m is MATERIAL_INIT afterwards. */

@@ -18,7 +18,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / os.environ.get("BUILD", "build")
-PROGRAMS = ("src/cli/cloop", "src/shim/cloop-shim", "src/guest/cloop-guest",
+PROGRAMS = ("src/cli/cloop", "src/shim/cloop-shim", "src/guest/cloop-guest", "src/egress/cloop-egress",
             "tests/staging/start-material")
 IMAGE = "localhost/cloop-e2e:1"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

@@ -1,8 +1,20 @@
 """Egress grants: who holds one, what a run gets by it, and how it ends (network.md §11-§14)."""
+import base64
 import json
+import os
+import pathlib
 import re
+import signal
+import socket
+import sqlite3
+import time
 
+import pytest
+
+import crashing
+import egressing
 import granting
+from engines import children
 
 
 def allow(stage, *options, to=None):
@@ -117,3 +129,216 @@ def test_a_disabled_proxy(stage):
     r = refused(stage)
     assert r.record["code"] == "sandbox_egress_unavailable", r
     assert "executors.egress.enabled" in r.record["error"] + r.record["remediation"]
+
+
+# A session.
+
+ORIGIN = "10.77.3.1"
+
+
+@pytest.fixture
+def origin():
+    """An HTTP server on an address of its own: /N is N bytes, /slow never ends."""
+    server = egressing.Origin(ORIGIN)
+    yield server
+    server.close()
+
+
+@pytest.fixture(autouse=True)
+def over(stage):
+    """Whatever a test started has ended, and is removed."""
+    yield
+    for run in stage.answer("ps")["runs"]:
+        stage.cloop("stop", run["handle"], "--signal", "kill")
+        stage.cloop("wait", run["handle"])
+
+
+def on_a_network(stage, *options, ttl=(), **more):
+    stage.config(network="bridge", **more)
+    g = allow(stage, "--cidrs", f"{ORIGIN}/32", "--ports", "8000", *options, *ttl)
+    name(stage, g["id"])
+    return g["id"]
+
+
+def test_a_session_reaches_what_is_granted(stage, origin):
+    grant = on_a_network(stage)
+    r = stage.sh('wget -q -O /tmp/x http://10.77.3.1:8000/1000; wc -c < /tmp/x; '
+                 'echo "$CLOOP_EGRESS_GRANT_ID $CLOOP_EGRESS_ALLOW_CIDRS $NODE_USE_ENV_PROXY"; '
+                 'echo "$http_proxy" | tr h H; test "$HTTP_PROXY" = "$https_proxy" && echo same; '
+                 'wget -O - http://10.77.3.1:8001/ 2>&1')
+    lines = r.out.decode().splitlines()
+    assert r.rc == 0 or lines, r
+    assert lines[0].strip() == "1000", r
+    assert lines[1] == f"{grant} {ORIGIN}/32 1", r
+    assert "same" in lines, r
+    assert "port_not_allowed" in r.out.decode(), r
+    told = r.record["egress"]
+    assert told["grant"] == grant and told["reason"] == "run_ended" and told["bytes_down"] > 1000
+    assert "egress_unenforced" in [w["code"] for w in r.record["warnings"]]
+    rows = stage.answer("audit", "list", "--limit", "0")["rows"]
+    actions = [row["action"] for row in rows]
+    assert actions.count("egress.open") == actions.count("egress.close") == 1, actions
+    assert "egress.request" in actions, actions
+
+
+def slow_run(stage, *options, **more):
+    """The handle of a run whose download goes on, and then writes how it ended."""
+    grant = on_a_network(stage, *options, **more)
+    handle = stage.detach("/bin/sh", "-c", f"wget -q -O /dev/null http://{ORIGIN}:8000/slow; "
+                          f"echo ended; wget -O - http://{ORIGIN}:8000/1 2>&1; sleep 300")
+    return grant, handle
+
+
+def log_of(stage, handle):
+    r = stage.cloop("logs", handle)
+    return (r.out + r.err).decode()
+
+
+def test_a_revocation_cuts_a_download(stage, origin):
+    grant, handle = slow_run(stage)
+    granting.wait_until(lambda: origin.sent > 4096)
+    begun = time.monotonic()
+    got = stage.answer("egress", "revoke", grant)
+    assert (got["state"], got["runs"][0]["effect"]) == ("revoked", "scrub"), got
+    granting.wait_until(lambda: origin.cut, 5)
+    assert origin.cut[0] - begun < 1
+    granting.wait_until(lambda: "ended" in log_of(stage, handle), 5)
+    # The workload lives on, and what it asks for is refused.
+    granting.wait_until(lambda: "wget: " in log_of(stage, handle), 5)
+    assert stage.answer("status", handle)["state"] == "running"
+    assert len(origin.seen) == 1
+    lease = stage.answer("lease", "list")["leases"][0]
+    assert [(g["grant"], g["kind"], g["taken_back"]) for g in lease["grants"]] == [(grant, "egress", True)]
+    stage.cloop("stop", handle, "--signal", "kill")
+    stage.cloop("wait", handle)
+    rows = stage.answer("audit", "list", "--limit", "0")["rows"]
+    close = [row for row in rows if row["action"] == "egress.close"]
+    assert len(close) == 1 and close[0]["payload"]["reason"] == "revoked", close
+    assert close[0]["payload"]["handle"] == handle
+
+
+def test_lease_revoke_cuts_it_too(stage, origin):
+    _, handle = slow_run(stage)
+    granting.wait_until(lambda: origin.sent > 4096)
+    lease = stage.answer("lease", "list")["leases"][0]["id"]
+    assert stage.answer("lease", "revoke", lease)["state"] == "revoked"
+    granting.wait_until(lambda: origin.cut, 3)
+    assert stage.answer("status", handle)["state"] == "running"
+
+
+def test_a_dead_proxy_opens_nothing(stage, origin):
+    _, handle = slow_run(stage)
+    granting.wait_until(lambda: origin.sent > 4096)
+    shim = crashing.shims(handle)[0]
+    proxy, = [p for p in children(shim) if crashing.words_of(p)[:1] == [b"cloop-egress"]]
+    os.kill(proxy, signal.SIGKILL)
+    granting.wait_until(lambda: origin.cut, 5)
+    granting.wait_until(lambda: "ended" in log_of(stage, handle), 10)
+    granting.wait_until(lambda: "wget: " in log_of(stage, handle), 10)
+    record = stage.answer("status", handle)
+    assert record["state"] == "running"
+    assert "egress_proxy_failed" in [w["code"] for w in record["warnings"]]
+    assert record["egress"]["reason"] == "proxy_failed"
+    assert len(origin.seen) == 1
+
+
+def test_a_session_survives_its_supervisor(stage, origin):
+    on_a_network(stage, "--max-down", "64k")
+    gate = stage.write("go", "")
+    gate.unlink()
+    handle = stage.detach("/bin/sh", "-c", f"wget -q -O /dev/null http://{ORIGIN}:8000/40000; echo first $?; "
+                          "while ! test -e go; do sleep 0.1; done; "
+                          f"wget -q -O /tmp/x http://{ORIGIN}:8000/40000; wc -c < /tmp/x; echo second; "
+                          f"wget -O - http://{ORIGIN}:8000/1 2>&1; sleep 300")
+    granting.wait_until(lambda: "first 0" in log_of(stage, handle))
+    granting.wait_until(lambda: stage.answer("status", handle)["egress"]["bytes_down"] > 40000)
+    before = stage.answer("status", handle)["egress"]
+    os.kill(crashing.shims(handle)[0], signal.SIGKILL)
+    granting.wait_until(lambda: not crashing.shims(handle))
+    stage.cloop("ps")
+    granting.wait_until(lambda: "replaced" in log_of(stage, handle), 20)
+    stage.write("go", "")
+    granting.wait_until(lambda: "second" in log_of(stage, handle), 20)
+    granting.wait_until(lambda: "quota_exceeded" in log_of(stage, handle), 20)
+    after = stage.answer("status", handle)["egress"]
+    assert (after["session"], after["port"]) == (before["session"], before["port"])
+    assert after["bytes_down"] <= 65536
+
+
+def test_an_expired_grant_ends_the_session(stage, origin):
+    on_a_network(stage, ttl=["--ttl", "60s"])
+    handle = stage.detach("/bin/sh", "-c", f"wget -q -O /dev/null http://{ORIGIN}:8000/slow; sleep 300",
+                          env={"CLOOP_FAULT": "extend:soon"})
+    granting.wait_until(lambda: origin.sent > 4096)
+    # Its end comes now.
+    db = sqlite3.connect(stage.home / "state.db")
+    with db:
+        db.execute("UPDATE egress_grant SET expires_at = unixepoch() - 1")
+    db.close()
+    granting.wait_until(lambda: origin.cut, 15)
+    assert stage.answer("status", handle)["state"] == "running"
+    assert stage.answer("status", handle)["egress"]["reason"] == "expired"
+
+
+def test_tokens_are_not_exchangeable(stage, origin):
+    on_a_network(stage)
+    for shown in ("a", "b"):
+        (stage.project / shown).unlink(missing_ok=True)
+        stage.detach("/bin/sh", "-c", f'echo "$http_proxy" > {shown}; sleep 300')
+    granting.wait_until(lambda: all((stage.project / n).exists() and (stage.project / n).read_text().strip()
+                                    for n in "ab"))
+    a, b = ((stage.project / n).read_text().strip() for n in "ab")
+    credentials, _ = a.removeprefix("http://").split("@")
+    _, at = b.split("@")
+    for url, status in [(a, b"200"), (b, b"200"), (f"http://{credentials}@{at}", b"407"),
+                        (a.replace(credentials[-4:], "0000"), b"407")]:
+        assert ask(url, f"http://{ORIGIN}:8000/1").split()[1] == status, url
+
+
+def ask(proxy, url):
+    """The status line of a GET through a proxy, from the host."""
+    words, at = proxy.removeprefix("http://").split("@")
+    host, port = at.rsplit(":", 1)
+    secret = base64.b64encode(words.encode()).decode()
+    with socket.create_connection((host, int(port)), timeout=10) as s:
+        s.sendall(f"GET {url} HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic {secret}\r\n\r\n".encode())
+        return s.makefile("rb").readline()
+
+
+def test_the_token_is_nowhere(stage, origin):
+    on_a_network(stage)
+    handle = stage.detach("/bin/sh", "-c", 'echo "out $http_proxy"; echo "${http_proxy#*:*:}"; '
+                          'echo "$http_proxy" > token; sleep 300')
+    granting.wait_until(lambda: (stage.project / "token").exists()
+                        and (stage.project / "token").read_text().strip())
+    token = (stage.project / "token").read_text().split("@")[0].split(":")[-1]
+    assert re.fullmatch("[0-9a-f]{64}", token)
+    (stage.project / "token").unlink()
+    for file in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            assert token.encode() not in file.read_bytes(), file
+        except OSError:
+            continue
+    assert token not in log_of(stage, handle) and "[redacted]" in log_of(stage, handle)
+    stage.cloop("stop", handle, "--signal", "kill")
+    stage.cloop("wait", handle)
+    for file in [f for f in stage.dir.rglob("*") if f.is_file()]:
+        assert token.encode() not in file.read_bytes(), file
+
+
+def test_a_proxy_that_cannot_start(stage, origin):
+    on_a_network(stage)
+    r = stage.run("true", env={"CLOOP_FAULT": "egress:start"})
+    assert (r.rc, r.record["code"]) == (125, "sandbox_egress_unavailable"), r
+    assert "could not start" in r.record["error"]
+    assert stage.run("true").rc == 0
+
+
+def test_revoked_while_the_run_was_prepared(stage, origin):
+    grant = on_a_network(stage)
+    run = stage.popen(*stage.run_words(["true"]), env={"CLOOP_FAULT": "start:5-record=sleep:3000"})
+    granting.wait_until(lambda: list(stage.home.glob("runs/c-*/request.json")))
+    stage.cloop("egress", "revoke", grant)
+    _, err = run.communicate(timeout=60)
+    assert run.returncode == 125 and b"revoked" in err, err
+    assert not origin.seen

@@ -16,6 +16,7 @@ void launch_done(struct launch *l)
 	if (l->env_file)
 		explicit_bzero(l->env_file, strlen(l->env_file));
 	free(l->env_file);
+	secret_done(&l->egress_token);
 	*l = LAUNCH_INIT;
 }
 
@@ -25,9 +26,10 @@ json_t *launch_to_json(const struct launch *l)
 
 	for (size_t i = 0; i < l->n_files; i++)
 		json_array_append_new(sizes, json_integer((json_int_t)l->file_sizes[i]));
-	return json_pack("{s:o, s:o, s:o, s:o}", "run_env", json_exact_list(&l->run_env),
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I}", "run_env", json_exact_list(&l->run_env),
 		"env_file", json_exact(l->env_file), "expected", json_exact_list(&l->expected),
-		"file_sizes", sizes);
+		"file_sizes", sizes, "egress_token", json_exact(l->egress_token.p),
+		"egress_deadline_ns", (json_int_t)l->egress_deadline_ns);
 }
 
 static int sizes_from_json(const json_t *sizes, struct launch *ret)
@@ -53,5 +55,9 @@ int launch_from_json(json_t *object, struct launch *ret, struct error *err)
 		sizes_from_json(json_object_get(object, "file_sizes"), ret) < 0)
 		return error_set(err, ERROR_IO, "the launch block is not of its format");
 	ret->env_file = json_exact_bytes(json_object_get(object, "env_file"));
+	struct text token = json_get_text(object, "egress_token");
+	if (token.p)
+		SECRET_CONCAT(&ret->egress_token, token);
+	ret->egress_deadline_ns = json_get_int(object, "egress_deadline_ns", 0);
 	return 0;
 }

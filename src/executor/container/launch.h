@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/json.h"
+#include "base/secret.h"
 #include "base/strv.h"
 
 enum { LAUNCH_FILES_MAX = 256 };
@@ -19,6 +20,9 @@ struct launch {
 	 */
 	size_t file_sizes[LAUNCH_FILES_MAX];
 	size_t n_files;
+	/* Of the run's session under an egress grant; p NULL = it has none. */
+	struct secret egress_token;
+	int64_t egress_deadline_ns; /* since 1970 */
 };
 #define LAUNCH_INIT ((struct launch){.run_env = STRV_INIT(1024), .expected = STRV_INIT(1024)})
 void launch_done(struct launch *l);

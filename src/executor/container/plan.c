@@ -62,6 +62,7 @@ void plan_done(struct plan *p)
 	}
 	runtime_done(&p->runtime);
 	plan_lease_done(&p->lease);
+	plan_egress_done(&p->egress);
 	plan_hardware_done(&p->hardware);
 	*p = PLAN_INIT;
 }
@@ -142,6 +143,7 @@ json_t *plan_to_json(const struct plan *p)
 			(json_int_t)p->asked.pids));
 	json_object_set_new(j, "mounts", mounts_to_json(p));
 	json_object_set_new(j, "lease", plan_lease_to_json(&p->lease));
+	json_object_set_new(j, "egress", plan_egress_to_json(&p->egress));
 	json_object_set_new(j, "hardware", plan_hardware_to_json(&p->hardware));
 	json_object_set_new(j, "disk", plan_disk_to_json(&p->disk));
 	return j;
@@ -196,6 +198,8 @@ int plan_from_json(json_t *j, struct plan *ret, struct error *err)
 		return missing(err, "mounts");
 	if (plan_lease_from_json(json_object_get(j, "lease"), &ret->lease) < 0)
 		return missing(err, "lease");
+	if (plan_egress_from_json(json_object_get(j, "egress"), &ret->egress) < 0)
+		return missing(err, "egress");
 	if (plan_disk_from_json(json_object_get(j, "disk"), &ret->disk) < 0)
 		return missing(err, "disk");
 	if (plan_hardware_from_json(json_object_get(j, "hardware"), &ret->hardware) < 0)

@@ -13,6 +13,7 @@
 #include "executor/container/argv.h"
 #include "executor/container/plan-hardware.h"
 #include "executor/container/plan-disk.h"
+#include "executor/container/plan-egress.h"
 #include "executor/container/plan-lease.h"
 
 enum { PLAN_MOUNTS_MAX = 64, PLAN_WORDS_MAX = 8192 };
@@ -54,6 +55,7 @@ struct plan {
 	struct strv absent; /* protected project paths that were absent at the start (§7.2) */
 	struct strv redact; /* names of variables whose values are masked in the output */
 	struct plan_lease lease;
+	struct plan_egress egress;
 	struct plan_disk disk;
 	struct plan_hardware hardware;
 	int64_t start_timeout_ms, stop_grace_ms, timeout_ms, log_max_mb; /* timeout 0 = none */

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "base/mem.h"
+#include "egress/proxy-env.h"
 #include "executor/container/validate.h"
 #include "sys/file.h"
 #include "vault/material.h"
@@ -49,6 +50,23 @@ static int add_binding(const struct material_binding *from, struct plan_lease *l
 		       : -1;
 }
 
+/* The session, and what of the run's environment holds its token. */
+static int fill_egress(const struct material *m, struct plan *plan, struct error *err)
+{
+	static const char *const names[] = {
+		"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "NO_PROXY", "no_proxy"};
+	int r = 0;
+
+	if (!m->egress)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (proxy_env_is_secret(names[i]) && !strv_has(&plan->redact, names[i]))
+			r |= strv_add(&plan->redact, names[i]);
+	if (!plan_lease_add_binding(&plan->lease, m->egress->grant.id, "egress") || r)
+		return error_set(err, ERROR_INTERNAL, "a session brings more than a plan can hold");
+	return plan_egress_set(&plan->egress, m->egress, err);
+}
+
 int lease_plan_fill(
 	const struct material *m, const char *stage, struct plan *plan, struct error *err)
 {
@@ -71,7 +89,9 @@ int lease_plan_fill(
 	for (size_t i = 0; i < m->n_variables; i++)
 		if (m->variables[i].sensitive && !strv_has(&plan->redact, m->variables[i].name))
 			r |= strv_add(&plan->redact, m->variables[i].name);
-	return r ? error_set(err, ERROR_INTERNAL, "a lease brings more than a plan can hold") : 0;
+	if (r)
+		return error_set(err, ERROR_INTERNAL, "a lease brings more than a plan can hold");
+	return fill_egress(m, plan, err);
 }
 
 int lease_plan_contents(const struct material *m, struct launch *launch, struct error *err)

@@ -10,8 +10,10 @@
 #include "base/json-secret.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "egress/session.h"
 #include "executor/container/driver/disk-start.h"
 #include "executor/container/driver/driver.h"
+#include "executor/container/driver/egress-address.h"
 #include "executor/container/driver/guest-file.h"
 #include "executor/container/driver/hardware-plan.h"
 #include "executor/container/driver/handover.h"
@@ -400,9 +402,12 @@ static int make_plan(struct preparation *p, const struct executor *e, const char
 	plan->timeout_ms = start->timeout_ms;
 	plan->log_max_mb = o->log_max_mb;
 	plan->min_free_mb = (int64_t)start->min_free_mb;
-	return lease_plan_fill(start->material, p->stage, plan, err) < 0
-		       ? -1
-		       : hardware_plan_fill(start, &plan->hardware, err);
+	if (lease_plan_fill(start->material, p->stage, plan, err) < 0)
+		return -1;
+	if (plan->egress.present &&
+		egress_address_find(p->driver, &p->client_env, &plan->egress.address, err) < 0)
+		return -1;
+	return hardware_plan_fill(start, &plan->hardware, err);
 }
 
 static json_t *first_record(struct preparation *p, const char *handle)
@@ -465,6 +470,11 @@ static int send_launch(void *data, int socket, struct error *err)
 		p->stage ? lease_plan_contents(p->start->material, &launch, err) : -1;
 	if (p->stage && contents < 0)
 		return -1;
+	const struct material *m = p->start->material;
+	if (m && m->egress) {
+		SECRET_CONCAT(&launch.egress_token, secret_text(&m->egress->token));
+		launch.egress_deadline_ns = m->egress->deadline_ns;
+	}
 	auto_json_secret *object = launch_to_json(&launch);
 	struct secret text = {.p = NULL};
 	json_secret_write(object, &text);

@@ -68,7 +68,9 @@ static int restore_secrets(struct supervisor *s, const struct strv *env, struct 
 			return error_set(err, ERROR_ENGINE_FAILED,
 				"the engine does not tell the variable %s", quoted_string(*name));
 	}
-	return mask_variables(s, env, err) < 0 ? -1 : lease_restore(s, err);
+	return mask_variables(s, env, err) < 0 || egress_mask(s, env, err) < 0
+		       ? -1
+		       : lease_restore(s, err);
 }
 
 /* Its init, or what stands for it: false when there is none any more. */
@@ -113,6 +115,7 @@ static void go_on(struct supervisor *s, const struct inspection *seen)
 	if (!s->plan.standalone)
 		listen_for_init(s);
 	fault_hit("adopt:listen");
+	egress_restore(s);
 	stop_arm_deadline(s);
 	extend_begin(s);
 	stop_resume(s);

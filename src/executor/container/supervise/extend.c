@@ -92,6 +92,12 @@ static void expire(struct supervisor *s, const struct strv *files, const char *w
 		log_warning("%s", err.message);
 }
 
+/* Of a session's grant: what it has open is cut. */
+static bool is_session(const struct supervisor *s, const char *grant)
+{
+	return s->plan.egress.present && strcmp(s->plan.egress.session.grant.id, grant) == 0;
+}
+
 static bool every_grant_ended(struct supervisor *s)
 {
 	for (size_t i = 0; i < s->plan.lease.n_bindings; i++)
@@ -107,6 +113,7 @@ static void expire_all(struct supervisor *s)
 
 	for (size_t i = 0; i < s->plan.lease.n_files; i++)
 		strv_add(&files, s->plan.lease.files[i].name);
+	egress_close(s, "expired");
 	expire(s, &files, every_grant_ended(s) ? NULL : whose);
 }
 
@@ -116,6 +123,8 @@ static void expire_grant(struct supervisor *s, const char *grant)
 	auto_free char *whose =
 		json_object_get(ended(s), l->id) ? NULL : mem_printf("grant %s", grant);
 
+	if (is_session(s, grant))
+		egress_close(s, "expired");
 	for (size_t i = 0; i < l->n_bindings; i++)
 		if (strcmp(l->bindings[i].grant, grant) == 0)
 			expire(s, &l->bindings[i].files, whose);
@@ -177,9 +186,21 @@ static bool take_answer(struct supervisor *s, const struct engine_answer *answer
 	/* None: no grant goes on, and what is said of each is all that is to be done. */
 	x->ends_at = left > 0 ? end_in(left) : x->asked_at;
 	json_object_set_new(record_supervision(s->record), ENDS, json_integer(x->ends_at));
+	const json_t *session = json_object_get(j, "egress");
+	if (json_is_object(session) && json_get_string(session, "session"))
+		egress_renew(s, json_get_string(session, "session"),
+			json_get_int(session, "deadline_ns", 0));
 	supervisor_persist(s, false);
 	json_array_foreach(grants, i, one) if (supervisor_released(s)) act(s, one);
 	return true;
+}
+
+/* A third of the window that ends first: the lease's, or that of a session. */
+static int64_t every_ms(const struct supervisor *s)
+{
+	int64_t third = s->plan.egress.session.grant.session_ttl_s * MS / 3;
+
+	return s->plan.egress.present && third < EVERY_MS ? third : EVERY_MS;
 }
 
 /* Asked again soon; a lease that is over ends without an answer. */
@@ -205,7 +226,7 @@ static void on_answer(void *data, const struct engine_answer *answer)
 		return;
 	if (taken) {
 		x->unheard = false;
-		ask_in(s, EVERY_MS);
+		ask_in(s, every_ms(s));
 	} else {
 		auto_free char *words = mask_words(s, answer->stderr_text);
 		log_warning("the lease could not be extended: %.400s", words);
@@ -284,7 +305,7 @@ void extend_begin(struct supervisor *s)
 	int64_t left = s->plan.lease.expires_at - clock_realtime_ns() / NS_PER_S;
 	x->ends_at = json_get_int(supervision, ENDS, end_in(left));
 	json_object_set_new(supervision, ENDS, json_integer(x->ends_at));
-	ask_in(s, EVERY_MS);
+	ask_in(s, every_ms(s));
 	arm_end(s);
 }
 

@@ -91,6 +91,7 @@ static void stop_watching(struct supervisor *s)
 	standalone_release(s);
 	attach_on_run_end(s);
 	extend_end(s);
+	egress_end(s);
 	disk_end(s);
 	floor_end(s);
 	interfaces_return(s);

@@ -76,7 +76,9 @@ static void tell(
 	auto_free char *grant =
 		mem_strndup(request->grant.p ? request->grant.p : "", request->grant.len);
 	const char *whose = grant[0] ? grant : s->plan.lease.id;
-	const char *what = plan->effect == REVOKE_KILL ? "the run is ended" : "files are removed";
+	const char *what = plan->effect == REVOKE_KILL ? "the run is ended"
+			   : plan->files.n > 0         ? "files are removed"
+						       : "its session is closed";
 
 	json_t *told = json_object_get(record_supervision(s->record), TOLD);
 
@@ -113,6 +115,8 @@ static int carry_out(struct supervisor *s, const struct revoke_request *request,
 	if (s->phase == PHASE_ENDING || s->phase == PHASE_OVER || record_final(s->record))
 		return 1;
 	tell(s, request, plan);
+	if (plan->sessions)
+		egress_close(s, "revoked");
 	int wiped = scrub(s, plan, err);
 	fault_hit("revoke:scrubbed");
 	if (plan->effect != REVOKE_KILL)

@@ -248,6 +248,7 @@ static int make_files(struct supervisor *s, struct error *err)
 
 	if (start_step(s, "start:7-secrets", err) < 0 || lease_stage(s, err) < 0 ||
 		start_step(s, "start:8-network", err) < 0 ||
+		egress_listen_configured(s, err) < 0 ||
 		start_step(s, "start:9-files", err) < 0 || open_guest(s, err) < 0)
 		return -1;
 	rundir_reserve(&s->run);

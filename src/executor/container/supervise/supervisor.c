@@ -39,6 +39,7 @@ static void supervisor_init(struct supervisor *s)
 		.plan = PLAN_INIT,
 		.launch = LAUNCH_INIT,
 		.lease = LEASE_INIT,
+		.egress = EGRESS_INIT,
 		.disk = DISK_WATCH_INIT,
 		.interfaces = INTERFACES_INIT,
 		.cgroup = CGROUP_INIT,
@@ -67,6 +68,7 @@ static void supervisor_done(struct supervisor *s)
 	start_cleanup(s);
 	stop_cleanup(s);
 	extend_end(s);
+	egress_done(s);
 	disk_end(s);
 	floor_end(s);
 	revoke_settle(s, "unreachable", "the engine does not answer");

@@ -13,7 +13,7 @@
  *   lease.c    what the run holds of its lease           stage.c   the files of it
  *   mask.c     what nobody may see of it                 revoke.c  taking it back
  *   refresh.c  new contents of its files                 extend.c  how long it goes on
- *   devices.c, interfaces.c  the host's hardware
+ *   devices.c, interfaces.c  the host's hardware         egress.c  its session and proxy
  *   standalone-start.c, standalone.c  a sandbox with a kernel of its own, in the place of gate.c
  *   attach.c   attach sessions                           disk.c    the disk limit
  *   floor.c    the free-space floor
@@ -30,6 +30,7 @@
 #include "executor/container/plan.h"
 #include "executor/container/supervise/attach.h"
 #include "executor/container/supervise/disk.h"
+#include "executor/container/supervise/egress.h"
 #include "executor/container/supervise/engine-call.h"
 #include "executor/container/supervise/extend.h"
 #include "executor/container/supervise/floor.h"
@@ -100,6 +101,7 @@ struct supervisor {
 	struct lease lease;
 	struct interfaces interfaces;
 	struct extension extension;
+	struct egress egress;
 
 	struct disk_watch disk;
 	struct floor_watch floor;

@@ -1,0 +1,84 @@
+#include "executor/container/driver/egress-address.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "executor/container/driver/client.h"
+#include "net/engine-network.h"
+
+enum { INSPECT_MS = 30000, ANSWER_MAX = 1 << 20, ANY_PORT = 9 };
+
+/* Any public address: nothing is sent, the kernel only says where it would be sent from. */
+#define FAR "198.41.0.4"
+
+static int no_route(const struct container_driver *driver, const char *why, struct error *err)
+{
+	error_set(err, ERROR_SANDBOX_EGRESS_UNAVAILABLE,
+		"there is no route to the egress proxy from network %s: %s",
+		quoted_string(driver->options.network), why);
+	return error_set_remedy(err,
+		"let the operator set executors.container.network to a bridge that has a gateway "
+		"on this host, or remove capabilities.network");
+}
+
+static int find_default(const struct container_driver *driver, char **ret, struct error *err)
+{
+	struct sockaddr_in far = {.sin_family = AF_INET, .sin_port = htons(ANY_PORT)}, own;
+	socklen_t len = sizeof(own);
+	char text[INET_ADDRSTRLEN];
+
+	auto_fd int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	inet_pton(AF_INET, FAR, &far.sin_addr);
+	if (fd < 0 || connect(fd, (struct sockaddr *)&far, sizeof(far)) < 0 ||
+		getsockname(fd, (struct sockaddr *)&own, &len) < 0 ||
+		!inet_ntop(AF_INET, &own.sin_addr, text, sizeof(text)))
+		return no_route(driver, "this host has no default route", err);
+	*ret = mem_strdup(text);
+	return 0;
+}
+
+/* podman prints a list of one. */
+static const json_t *first(const json_t *answer)
+{
+	return json_is_array(answer) ? json_array_get(answer, 0) : answer;
+}
+
+static int find_gateway(const struct container_driver *driver, const struct strv *env, char **ret,
+	struct error *err)
+{
+	bool podman = driver->runtime.engine == ENGINE_PODMAN;
+	/* What podman means by the word. */
+	const char *name = podman && strcmp(driver->options.network, "bridge") == 0
+				   ? "podman"
+				   : driver->options.network;
+	const char *const args[] = {"network", "inspect", "--format={{json .}}", name, NULL};
+	struct client_call call = {.runtime = &driver->runtime,
+		.env = env,
+		.args = args,
+		.timeout_ms = INSPECT_MS,
+		.stdout_max = ANSWER_MAX,
+		.cancel_fd = -1};
+	AUTO(captured) out = {.status = 0};
+	struct engine_network network = {.gateway = NULL};
+
+	if (client_ask(&call, &out, err) < 0)
+		return -1;
+	auto_json *answer = json_read((struct text){str_text(&out.out), out.out.len}, ANSWER_MAX,
+		"the network", ERROR_ENGINE_NETWORK_INSPECT, err);
+	if (!answer || engine_network_read(podman ? ENGINE_NETWORK_PODMAN : ENGINE_NETWORK_DOCKER,
+			       first(answer), &network, err) < 0)
+		return -1;
+	*ret = network.gateway ? mem_strdup(network.gateway) : NULL;
+	engine_network_done(&network);
+	return *ret ? 0 : no_route(driver, "it has no gateway on this host", err);
+}
+
+int egress_address_find(const struct container_driver *driver, const struct strv *env, char **ret,
+	struct error *err)
+{
+	return driver->runtime.rootless ? find_default(driver, ret, err)
+					: find_gateway(driver, env, ret, err);
+}

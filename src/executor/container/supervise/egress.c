@@ -1,0 +1,430 @@
+#include "executor/container/supervise/egress.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "executor/container/supervise/mask.h"
+#include "executor/container/supervise/supervisor.h"
+#include "sys/clock.h"
+#include "sys/fault.h"
+#include "sys/log.h"
+#include "sys/program.h"
+
+enum {
+	EVENTS_MAX = 1 << 20, /* bytes that are kept of what a proxy says */
+	CHECKPOINT_MS = 60000,
+	SOON_MS = 1000,
+};
+
+#define LISTENER "run"
+#define EVENTS_FILE "egress-events"
+#define RECORD "egress"
+
+/* ---- On record ---- */
+
+static json_t *record_of(struct supervisor *s)
+{
+	return json_object_get(s->record, RECORD);
+}
+
+static void record_open(struct supervisor *s)
+{
+	const struct egress_session *session = &s->plan.egress.session;
+	char address[INET6_ADDRSTRLEN];
+
+	address_text(&s->egress.at.address, address);
+	json_object_set_new(s->record, RECORD,
+		json_pack("{s:s, s:s, s:s, s:i, s:I, s:I, s:n}", "session", session->id, "grant",
+			session->grant.id, "address", address, "port", (int)s->egress.at.port,
+			"bytes_up", (json_int_t)session->bytes_up, "bytes_down",
+			(json_int_t)session->bytes_down, "reason"));
+	json_object_set_new(record_supervision(s->record), "egress_deadline_ns",
+		json_integer(s->egress.deadline_ns));
+}
+
+/* Counters only grow; did they? */
+static bool record_bytes(struct supervisor *s, const json_t *told)
+{
+	static const char *const keys[] = {"bytes_up", "bytes_down"};
+	bool grown = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		int64_t now = json_get_int(told, keys[i], 0);
+		if (now <= json_get_int(record_of(s), keys[i], 0))
+			continue;
+		json_object_set_new(record_of(s), keys[i], json_integer(now));
+		grown = true;
+	}
+	return grown;
+}
+
+static bool is_open(struct supervisor *s)
+{
+	return record_of(s) && json_is_null(json_object_get(record_of(s), "reason"));
+}
+
+/* ---- What the proxy says ---- */
+
+static void keep_line(struct supervisor *s, struct text line)
+{
+	struct egress *e = &s->egress;
+	auto_error struct error ignored = ERROR_INIT;
+	auto_json *event = json_read(line, EGRESS_LINE_MAX, "an event", ERROR_IO, &ignored);
+
+	if (!event)
+		return;
+	if (e->written + line.len + 1 > EVENTS_MAX)
+		return;
+	auto_fd int fd = openat(s->run.fd, EVENTS_FILE,
+		O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	auto_free char *whole = mem_printf("%.*s\n", (int)line.len, line.p);
+	if (fd >= 0 && write(fd, whole, line.len + 1) == (ssize_t)line.len + 1)
+		e->written += line.len + 1;
+}
+
+/* What is in the pipe now. */
+static void read_events(struct supervisor *s)
+{
+	struct egress *e = &s->egress;
+	char bytes[EGRESS_LINE_MAX];
+	ssize_t n;
+
+	while (e->owner.events >= 0 && (n = read(e->owner.events, bytes, sizeof(bytes))) > 0) {
+		struct text rest = {bytes, (size_t)n}, line;
+		for (bool first = true; text_split(&rest, '\n', &line); first = false) {
+			if (!first) {
+				keep_line(s, (struct text){str_text(&e->line), e->line.len});
+				str_reset(&e->line);
+			}
+			str_add(&e->line, line.p, line.len);
+		}
+	}
+}
+
+static void forget(struct loop_source **source)
+{
+	loop_remove(*source);
+	*source = NULL;
+}
+
+static void checkpoint(void *data);
+
+static void ask_in(struct supervisor *s, int64_t ms)
+{
+	struct egress *e = &s->egress;
+
+	forget(&e->checkpoint);
+	e->checkpoint = loop_at(s->loop, clock_boottime_ms() + ms, checkpoint, s);
+	e->soon = ms == SOON_MS;
+}
+
+static void on_events(void *data, uint32_t events)
+{
+	struct supervisor *s = data;
+
+	(void)events;
+	read_events(s);
+	if (s->egress.up && !s->egress.soon)
+		ask_in(s, SOON_MS);
+}
+
+/* Nobody serves the port any more: connections are refused, not kept waiting. */
+static void take_down(struct supervisor *s)
+{
+	struct egress *e = &s->egress;
+
+	forget(&e->events);
+	forget(&e->ended);
+	forget(&e->checkpoint);
+	if (e->listen_fd >= 0)
+		close(e->listen_fd);
+	e->listen_fd = -1;
+	e->up = false;
+	egress_owner_done(&e->owner);
+	e->owner = EGRESS_OWNER_INIT;
+}
+
+static void record_failure(struct supervisor *s, const char *why)
+{
+	supervisor_note(s, "the egress proxy of this run failed: nothing is reached through it");
+	record_warn(s->record, "egress_proxy_failed",
+		"the egress proxy failed (%s): from then on nothing was reached through it", why);
+	if (record_of(s))
+		json_object_set_new(record_of(s), "reason", json_string("proxy_failed"));
+	supervisor_persist(s, false);
+}
+
+static void on_ended(void *data, uint32_t events)
+{
+	struct supervisor *s = data;
+
+	(void)events;
+	read_events(s);
+	take_down(s);
+	record_failure(s, "it ended");
+}
+
+static void checkpoint(void *data)
+{
+	struct supervisor *s = data;
+	struct egress *e = &s->egress;
+	auto_error struct error err = ERROR_INIT;
+	auto_json *stats = NULL;
+	bool grown = false;
+	size_t i;
+	json_t *one;
+
+	e->checkpoint = NULL;
+	ask_in(s, CHECKPOINT_MS);
+	if (egress_owner_stats(&e->owner, &stats, &err) < 0) {
+		log_warning("%s", err.message);
+		return;
+	}
+	json_array_foreach(json_object_get(stats, "sessions"), i,
+		one) if (text_is(json_get_text(one, "session"), s->plan.egress.session.id)) grown |=
+		record_bytes(s, one);
+	if (grown)
+		supervisor_persist(s, false);
+}
+
+/* ---- Up ---- */
+
+static int serve(struct supervisor *s, const struct egress_session *session, struct error *err)
+{
+	struct egress *e = &s->egress;
+	auto_free char *program = program_path("cloop-egress");
+	struct egress_owner_facts facts = {
+		.handle = s->run.handle,
+		.project = s->plan.project,
+		.executor_id = s->plan.executor_id,
+		.subject = session->grant.subject.text,
+	};
+
+	if (fault_hit("egress:start"))
+		return error_set(err, ERROR_EGRESS_PROXY_FAILED, "fault injected");
+	if (egress_owner_start(program, &e->owner, err) < 0 ||
+		egress_owner_add_listener(&e->owner, LISTENER, e->listen_fd, err) < 0 ||
+		egress_owner_open(&e->owner, session, LISTENER, &facts, err) < 0)
+		return -1;
+	e->up = true;
+	e->events = loop_watch(s->loop, e->owner.events, EPOLLIN, on_events, s);
+	e->ended = loop_watch(s->loop, e->owner.proxy.pidfd, EPOLLIN, on_ended, s);
+	ask_in(s, CHECKPOINT_MS);
+	return 0;
+}
+
+/* The copy of the plan's session that is opened: with the deadline and counters of now. */
+static int open_session(struct supervisor *s, struct error *err)
+{
+	struct egress_session session = s->plan.egress.session;
+
+	session.deadline_ns = s->egress.deadline_ns;
+	session.bytes_up = (uint64_t)json_get_int(record_of(s), "bytes_up", 0);
+	session.bytes_down = (uint64_t)json_get_int(record_of(s), "bytes_down", 0);
+	return serve(s, &session, err);
+}
+
+static char *replaced(const char *text, const char *from, struct text to)
+{
+	const char *at = strstr(text, from);
+	struct secret whole;
+
+	if (!at)
+		return NULL;
+	SECRET_CONCAT(
+		&whole, ((struct text){text, (size_t)(at - text)}), to, text_of(at + strlen(from)));
+	return whole.p;
+}
+
+static void replace(char **text, const char *from, struct text to)
+{
+	char *next;
+
+	while (*text && (next = replaced(*text, from, to))) {
+		explicit_bzero(*text, strlen(*text));
+		free(*text);
+		*text = next;
+	}
+}
+
+/* Into the environment of the engine call, and into what must arrive (§9.6); and masked. */
+static int give_url(struct supervisor *s, struct error *err)
+{
+	const char *id = s->plan.egress.session.id;
+	auto_free char *pending = plan_egress_pending_url(id);
+	struct text token = secret_text(&s->launch.egress_token);
+	char at[ENDPOINT_TEXT_SIZE];
+	struct secret url;
+
+	endpoint_text(&s->egress.at, at);
+	SECRET_CONCAT(&url, TEXT("http://"), text_of(id), TEXT(":"), token, TEXT("@"), text_of(at));
+	replace(&s->launch.env_file, pending, secret_text(&url));
+	for (size_t i = 0; i < s->launch.expected.n; i++)
+		replace(&s->launch.expected.v[i], pending, secret_text(&url));
+	int r = mask_value(s, secret_text(&url), err) < 0 ? -1 : mask_value(s, token, err);
+	secret_done(&url);
+	return r;
+}
+
+static int bring_up(struct supervisor *s, struct error *err)
+{
+	s->egress.listen_fd = egress_owner_listen(&s->egress.at.address, &s->egress.at, err);
+	return s->egress.listen_fd < 0 ? -1 : open_session(s, err);
+}
+
+int egress_listen(struct supervisor *s, const struct address *address, struct endpoint *ret,
+	struct error *err)
+{
+	struct egress *e = &s->egress;
+
+	e->at = (struct endpoint){.address = *address};
+	e->deadline_ns = s->launch.egress_deadline_ns;
+	if (bring_up(s, err) < 0 || give_url(s, err) < 0) {
+		take_down(s);
+		if (error_is(err, ERROR_SANDBOX_EGRESS_UNAVAILABLE))
+			return -1;
+		auto_free char *why = mem_strdup(err->message);
+		error_clear(err);
+		return error_set(err, ERROR_SANDBOX_EGRESS_UNAVAILABLE,
+			"the egress proxy of the run could not start: %s", why);
+	}
+	record_open(s);
+	supervisor_persist(s, false);
+	*ret = e->at;
+	return 0;
+}
+
+int egress_listen_configured(struct supervisor *s, struct error *err)
+{
+	const struct plan_egress *p = &s->plan.egress;
+	struct address address;
+	struct endpoint at;
+
+	if (!p->present || !p->address || !address_parse(text_of(p->address), &address))
+		return 0;
+	if (egress_listen(s, &address, &at, err) < 0)
+		return -1;
+	record_warn(s->record, "egress_unenforced",
+		"the network is not filtered: the proxy binds only programs that use it");
+	return 0;
+}
+
+/* ---- A new supervisor ---- */
+
+/* http://ID:TOKEN@… */
+static struct text token_of(const char *url)
+{
+	const char *colon = strchr(url + strcspn(url, "_"), ':');
+	const char *at = colon ? strchr(colon, '@') : NULL;
+
+	return at ? (struct text){colon + 1, (size_t)(at - colon - 1)} : (struct text){.p = NULL};
+}
+
+int egress_mask(struct supervisor *s, const struct strv *env, struct error *err)
+{
+	static const char name[] = "HTTP_PROXY=";
+
+	if (!s->plan.egress.present)
+		return 0;
+	strv_foreach (entry, env) {
+		struct text token = {.p = NULL};
+		if (strncmp(*entry, name, strlen(name)) == 0)
+			token = token_of(*entry + strlen(name));
+		if (token.p && mask_value(s, token, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The port may be held until the last process of the dead supervisor is gone. */
+static int bring_up_again(struct supervisor *s, struct error *err)
+{
+	enum { TRIES = 20, PAUSE_MS = 25 };
+
+	for (unsigned i = 0;; i++) {
+		if (bring_up(s, err) == 0)
+			return 0;
+		take_down(s);
+		if (i == TRIES)
+			return -1;
+		error_clear(err);
+		clock_sleep_ms(PAUSE_MS);
+	}
+}
+
+void egress_restore(struct supervisor *s)
+{
+	struct egress *e = &s->egress;
+	auto_error struct error err = ERROR_INIT;
+	struct text address = json_get_text(record_of(s), "address");
+
+	if (!s->plan.egress.present || !is_open(s))
+		return;
+	if (!address.p || !address_parse(address, &e->at.address))
+		return;
+	e->at.port = (uint16_t)json_get_int(record_of(s), "port", 0);
+	e->deadline_ns = json_get_int(record_supervision(s->record), "egress_deadline_ns",
+		s->plan.egress.session.deadline_ns);
+	if (bring_up_again(s, &err) < 0)
+		record_failure(s, err.message);
+}
+
+/* ---- Going on, and the end ---- */
+
+void egress_renew(struct supervisor *s, const char *session, int64_t deadline_ns)
+{
+	struct egress *e = &s->egress;
+	auto_error struct error err = ERROR_INIT;
+
+	if (!e->up || strcmp(session, s->plan.egress.session.id) != 0 ||
+		deadline_ns <= e->deadline_ns)
+		return;
+	if (egress_owner_renew(&e->owner, session, deadline_ns, &err) < 0) {
+		log_warning("%s", err.message);
+		return;
+	}
+	e->deadline_ns = deadline_ns;
+	json_object_set_new(
+		record_supervision(s->record), "egress_deadline_ns", json_integer(deadline_ns));
+}
+
+void egress_close(struct supervisor *s, const char *reason)
+{
+	struct egress *e = &s->egress;
+	auto_error struct error err = ERROR_INIT;
+	struct egress_counters end = {.bytes_up = 0};
+
+	if (!is_open(s))
+		return;
+	if (e->up &&
+		egress_owner_close(&e->owner, s->plan.egress.session.id, reason, &end, &err) < 0)
+		log_warning("%s", err.message);
+	auto_json *told = json_pack("{s:I, s:I}", "bytes_up", (json_int_t)end.bytes_up,
+		"bytes_down", (json_int_t)end.bytes_down);
+	(void)record_bytes(s, told);
+	json_object_set_new(record_of(s), "reason", json_string(reason));
+	/* It serves nobody else: without it the port is refused at once. */
+	forget(&e->ended);
+	forget(&e->events);
+	if (e->up) {
+		egress_owner_stop(&e->owner);
+		read_events(s);
+	}
+	take_down(s);
+	supervisor_persist(s, false);
+}
+
+void egress_end(struct supervisor *s)
+{
+	egress_close(s, "run_ended");
+	take_down(s);
+}
+
+void egress_done(struct supervisor *s)
+{
+	take_down(s);
+	str_done(&s->egress.line);
+}

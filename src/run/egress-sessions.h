@@ -1,0 +1,40 @@
+/*
+ * Sessions of runs in the ledger (network.md §12.1, §12.4): opened before the workload starts,
+ * renewed with the run's lease, closed once. All in the transaction of the caller.
+ */
+#pragma once
+
+#include "egress/session.h"
+#include "executor/rundir/rundir.h"
+#include "vault/two-clocks.h"
+
+struct store;
+
+enum { EGRESS_EVENTS_MAX = 1 << 20 }; /* bytes of RUN/egress-events */
+#define EGRESS_EVENTS_FILE "egress-events"
+
+struct egress_sessions_who {
+	const char *run, *project, *executor;
+};
+/*
+ * Judges the grant once more, moves the session's deadline to what it is from now on, inserts the
+ * row and writes egress.open. -1: grant_revoked, when the grant ended since it was judged.
+ */
+must_check int egress_sessions_open(struct store *s, struct egress_session *session,
+	const struct egress_sessions_who *who, const struct two_clocks *now, struct error *err);
+/*
+ * The run's session lives on, if its grant does: {"session","deadline_ns","expires_in_s"}, or null
+ * where there is none that is open, or its grant is over. Never shortens; egress.renew only where
+ * the deadline moved.
+ */
+must_check int egress_sessions_renew(struct store *s, const char *run, const struct two_clocks *now,
+	json_t **ret, struct error *err);
+/* Closes the run's session, if it is open, with one row egress.close. */
+must_check int egress_sessions_close(
+	struct store *s, const char *run, const char *reason, struct error *err);
+/*
+ * What the run's proxy said (EGRESS_EVENTS_FILE), as rows of the trail, and its counters. Once: for
+ * who takes over a final record.
+ */
+must_check int egress_sessions_import(
+	struct store *s, const struct rundir *run, const json_t *record, struct error *err);
