@@ -7,9 +7,12 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "config/config.h"
+#include "executor/rundir/home.h"
 #include "net/egress-evaluate.h"
 #include "net/network-policy.h"
 #include "net/nft-script.h"
+#include "run/egress-grants.h"
+#include "store/store.h"
 
 #define TABLE_PREVIEW "cloop_sbx_preview"
 #define COMMENT_PREVIEW "cloop preview"
@@ -83,6 +86,60 @@ static bool any_flag(const struct cli *c)
 	return false;
 }
 
+/* ---- --grant ---- */
+
+struct stored {
+	struct egress_grant grant;
+	struct error *err;
+	int read; /* of egress_grants_read() */
+};
+
+static void read_grant(void *data, const struct store_egress_grant *g)
+{
+	struct stored *s = data;
+
+	s->read = egress_grants_read(g, &s->grant, s->err);
+}
+
+static void add_grant(const struct egress_grant *g, struct egress_filter *f)
+{
+	char range[CIDR_TEXT_SIZE];
+
+	f->enabled = true;
+	f->allow_public_internet = g->hosts.n > 0;
+	(void)!strv_add_all(&f->host_patterns, &g->hosts);
+	for (size_t i = 0; i < g->n_cidrs; i++) {
+		cidr_text(&g->cidrs[i], range);
+		(void)!strv_add(&f->allow_cidrs, range);
+	}
+	for (size_t i = 0; i < g->n_ports; i++)
+		(void)!strv_addf(&f->allow_ports, "%u", (unsigned)g->ports[i]);
+}
+
+/* What a stored grant comes to at the IP layer: its hosts are every public address. */
+static int read_stored(struct cli *c, const char *id, struct egress_policy *ret, struct error *err)
+{
+	AUTO(egress_filter) f;
+	AUTO(home) home = HOME_INIT;
+	AUTO_PTR(store) store = NULL;
+	struct stored s = {.err = err};
+
+	egress_filter_init(&f);
+	if (cli_home_open(c, &home, err) < 0)
+		return -1;
+	int r = store_open_existing(home.path, &store, err);
+	if (r == 0)
+		r = store_egress_grant_show(store, id, read_grant, &s, err);
+	if (r > 0)
+		error_set(err, ERROR_EGRESS_GRANT_NOT_FOUND, "there is no grant %s",
+			quoted_string(id));
+	if (r == 0 && s.read == 0)
+		add_grant(&s.grant, &f);
+	bool usable = r == 0 && s.read == 0;
+	egress_grant_done(&s.grant);
+	return usable ? egress_policy_of(&f, ret, err) : -1;
+}
+
 /* What the flags say, else the operator's file; *ret_source names it. */
 static int read_policy(
 	struct cli *c, struct egress_policy *ret, const char **ret_source, struct error *err)
@@ -92,6 +149,13 @@ static int read_policy(
 
 	egress_filter_init(&f);
 	*ret_source = "the command line";
+	if (cli_option(c, "--grant") && any_flag(c))
+		return cli_usage(
+			c, err, "--grant is a whole filter: give no other flag of one with it");
+	if (cli_option(c, "--grant")) {
+		*ret_source = cli_option(c, "--grant");
+		return read_stored(c, cli_option(c, "--grant"), ret, err);
+	}
 	if (any_flag(c))
 		return read_flags(c, &f, err) < 0 ? -1 : egress_policy_written(&f, ret, err);
 	*ret_source = cli_config(c, err);
@@ -329,6 +393,7 @@ static const struct option options[] = {
 	{"--resolver", "ADDRESS", "open a name server", NULL, true},
 	{"--host", "PATTERN", "a host that is meant; packets carry no names", NULL, true},
 	{"--broker", "ADDRESS:PORT", "open a proxy of the operator's", NULL, false},
+	{"--grant", "ID", "what an egress grant comes to in packets", NULL, false},
 	{"--internal", NULL, "a network without a route off the host", NULL, false},
 	{"--table", "NAME", "name of the nft table (default " TABLE_PREVIEW ")", NULL, false},
 	{"--bridge", "NAME", "name of the bridge; for nft-bridge", NULL, false},
@@ -344,7 +409,9 @@ const struct verb cmd_egress_firewall = {
 	.help = "Compiles a filter and prints its rules, of which the first that matches decides, "
 		"or the text that nft or Kubernetes would get; with --check, what it answers to "
 		"packets that leave a sandbox. Without flags that describe a filter it is "
-		"executors.container.egress_filter of the configuration, which must be enabled. "
+		"executors.container.egress_filter of the configuration, which must be enabled; "
+		"with "
+		"--grant a grant's, whose host names stand for every public address. "
 		"Neither nft nor an engine is touched.\n"
 		"A range that contains a cloud metadata service which the list does not name is "
 		"refused.\n"

@@ -10,6 +10,7 @@
 #include "image/registry/registry.h"
 #include "run/context.h"
 #include "run/doctor-images.h"
+#include "run/doctor-egress.h"
 #include "run/doctor-limits.h"
 #include "sys/clock.h"
 
@@ -227,6 +228,8 @@ static void check_all(
 	doctor_images_configured(&c->config, r);
 	check_registries(p, q->offline, r);
 	doctor_limits(c, r);
+	if (c->home.path)
+		doctor_egress(c->home.path, r);
 }
 
 static bool none_fails(const json_t *checks)

@@ -83,6 +83,32 @@ def test_refused_grants(stage):
     assert stage.answer("egress", "list", "--all")["grants"] == []
 
 
+def test_in_packets(stage):
+    g = allow(stage, "--cidrs", "10.1.0.0/16", "--ports", "443")
+    for probe, verdict in [("10.1.2.3:443", "allow"), ("10.1.2.3:80", "drop"), ("9.9.9.9:443", "drop")]:
+        got = stage.answer("egress", "firewall", "--grant", g["id"], "--check", probe,
+                           status=verdict == "drop")
+        assert got["verdict"] == verdict, probe
+    g = allow(stage, "--hosts", "a.example")
+    assert stage.answer("egress", "firewall", "--grant", g["id"], "--check", "9.9.9.9:443")["verdict"] == "allow"
+    got = stage.answer("egress", "firewall", "--grant", "egress_" + "0" * 24, status=1)
+    assert got["code"] == "egress_grant_not_found"
+
+
+def test_a_stored_grant_that_is_none(stage):
+    g = allow(stage, "--cidrs", "10.1.0.0/16")
+    assert "firewall.metadata" not in json.dumps(stage.cloop("doctor", "--json").out.decode())
+    with sqlite3.connect(stage.home / "state.db") as db:
+        db.execute("UPDATE egress_grant SET policy = replace(policy, '10.1.0.0', '169.254.0.0')")
+    db.close()
+    checks = json.loads(stage.cloop("doctor", "--json").out)["checks"]
+    found, = [c for c in checks if c["name"] == "firewall.metadata"]
+    assert found["level"] == "fail" and g["id"] in found["message"] and found["fix"]
+    stage.config(network="bridge")
+    name(stage, g["id"])
+    assert refused(stage).record["code"] == "sandbox_grant_denied"
+
+
 # Who holds one.
 
 def test_held_by_the_project_only(stage):
