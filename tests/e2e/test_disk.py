@@ -9,6 +9,7 @@ import pytest
 
 import crashing
 from refusing import HANG, REFUSE, engine_without
+from stage import parallel
 from test_journal import journal
 from test_limits import limited
 
@@ -137,16 +138,71 @@ def test_an_exit_of_its_own_stays(stage):
     assert r.rc == 0 and r.record["outcome"] == "ok" and "breach" not in r.record
 
 
-def test_shim_killed_between_record_and_kill(stage):
-    handle = stage.detach("/bin/sh", "-c", "dd if=/dev/zero of=f bs=1M count=63 2>/dev/null; "
-                          "sleep 17; dd if=/dev/zero of=g bs=1M count=20 2>/dev/null; sleep 600",
-                          env={"CLOOP_FAULT": "disk:breach=kill"})
-    crashing.until(lambda: "breach" in crashing.record_of(stage, handle)["supervision"], "breach",
-                   60)
-    crashing.until(lambda: not crashing.shims(handle), "end of the supervisor")
-    assert "why" not in crashing.record_of(stage, handle)["supervision"]
+def nearly_full(stage, source, name):
+    """A project with a task that passes its limit at once, which the first sample sees after 5 s."""
+    project = stage.make_project(name)
+    if source == "spec":
+        stage.spec({"resources": {"disk": "64m"}}, project=project)
+    stage.write("held", bytes(60 * MB), project=project)
+    stage.answer("task", "add", "-C", project, "--", "/bin/sh", "-c",
+                 "dd if=/dev/zero of=more bs=1M count=20 2>/dev/null; sleep 600")
+    return project
+
+
+def break_stop(stage, source, point, victim):
+    """The supervisor, or it and its client, die at a point of the stop; others end the run."""
+    project = nearly_full(stage, source, f"{point.replace(':', '-')}-{victim}")
+    cli = stage.popen("run", "-C", project, env={"CLOOP_FAULT": f"{point}=stop"})
+    shim = crashing.shim_of(cli)
+    handle = crashing.handle_of(shim)
+    assert crashing.wait_stopped(shim), point
+    on_record = "breach" in crashing.record_of(stage, handle)["supervision"]
+    assert on_record == (point not in ("disk:over", "finish:end")), point
+    if victim == "both":
+        cli.kill()
+        cli.wait()
+    crashing.kill(shim)
+    if victim == "both":
+        crashing.wait_unsupervised(stage, handle)
+        stage.answer("ps")
+    else:
+        _, err = cli.communicate(timeout=60)
+        assert cli.returncode == 122, (point, err)
+    return project, handle
+
+
+def check_stop(stage, project, handle, source):
     r = stage.wait(handle)
-    assert r.record["outcome"] == "disk_limit" and r.rc == 122
+    record, used = r.record, r.record["usage"]["disk_used_mb"]
+    assert r.rc == 122 and record["outcome"] == "disk_limit" and record["state"] == "killed", r
+    assert (record["exit_code"], record["signal"]) == (137, signal.SIGKILL), record
+    assert 80 <= used <= 82 and record["breach"]["source"] == source
+    assert record["breach"]["used_bytes"] > 80 * MB and record["breach"]["limit_mb"] == 64
+    assert record["error"].startswith("stopped at its disk limit: ")
+    assert f"{used} MB" in record["error"] and "64 MB" in record["error"]
+    [row] = [row for row in journal(stage, project) if row["kind"] == "disk_limit"]
+    assert row["run"] == handle and row["message"] == record["error"]
+    [task] = stage.answer("task", "list", "-C", project)["tasks"]
+    assert task["state"] == "pending", task
+    assert f"{used} MB" in task["note"] and "64 MB" in task["note"], task
+    again = stage.cloop("run", "-C", project)
+    assert again.rc == 125 and b"refusing to start" in again.err, again
+    rows = [row["run"] for row in journal(stage, project) if row["kind"] == "disk_limit"]
+    assert rows == [handle, None]
+    return used
+
+
+STOP_POINTS = [("disk:over", "shim"), ("disk:breach", "shim"), ("stop:killed", "shim"),
+               ("stop:killed", "both"), ("finish:record", "both"), ("finish:end", "shim")]
+
+
+def test_supervisor_killed_in_its_stop(stage, source):
+    """Before the breach is on record, before the kill, after it, before the final record, after."""
+    broken = parallel(lambda p: break_stop(stage, source, *p), STOP_POINTS, len(STOP_POINTS))
+    used = [check_stop(stage, project, handle, source) for project, handle in broken]
+    told = [row for row in audit(stage) if row.get("stop") == "disk_limit"]
+    assert sorted(row["disk_used_mb"] for row in told) == sorted(used)
+    assert all(row["disk_limit_mb"] == 64 and row["status"] == "pending" for row in told)
 
 
 @pytest.mark.root

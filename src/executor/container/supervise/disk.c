@@ -307,6 +307,7 @@ static void stop_it(struct supervisor *s, const struct disk_measured *m, bool by
 		.measured_at = clock_realtime_ns() / NS_PER_S,
 	};
 
+	fault_hit("disk:over");
 	if (by_names) {
 		b.entries = m->entries - s->disk.base_entries;
 		b.entries_limit = disk_limit_entries(b.limit_mb);

@@ -15,7 +15,7 @@
 #include "sys/file.h"
 #include "sys/log.h"
 
-enum { INSPECT_EVERY_MS = 100, INSPECT_FOR_MS = 5000 };
+enum { INSPECT_EVERY_MS = 100, INSPECT_FOR_MS = 5000, EXIT_SIGKILL = 137 };
 
 void finish_read_usage(struct supervisor *s)
 {
@@ -132,6 +132,19 @@ static enum stop_why why_of(const struct supervisor *s)
 	return why < 0 ? STOP_NONE : (enum stop_why)why;
 }
 
+/*
+ * A supervisor that died between its SIGKILL and the note of it: the init, which nothing inside can
+ * kill, was killed after the request of that kill was on record.
+ */
+static bool killed_unnoted(const struct supervisor *s)
+{
+	int64_t kill_at =
+		json_get_int(record_supervision(s->record), "kill_boottime_ms", INT64_MAX);
+
+	return s->adopted && s->why && s->wait_status < 0 && s->oom_kills <= 0 &&
+	       s->engine_exit_code == EXIT_SIGKILL && kill_at <= clock_boottime_ms();
+}
+
 static void end_run(struct supervisor *s)
 {
 	auto_error struct error err = ERROR_INIT;
@@ -146,7 +159,7 @@ static void end_run(struct supervisor *s)
 	in.exit_code = s->engine_exit_code;
 	in.oom_kills = s->oom_kills;
 	in.request = why_of(s);
-	in.delivered = s->why_delivered;
+	in.delivered = s->why_delivered || killed_unnoted(s);
 	in.interrupt_sent = s->interrupt_sent;
 	in.terminate_sent = s->terminate_sent;
 	in.confirmed = s->confirmed;

@@ -17,6 +17,7 @@
 #include "executor/container/supervise/revoke.h"
 #include "executor/container/supervise/supervisor.h"
 #include "sys/clock.h"
+#include "sys/fault.h"
 
 enum { ANSWER_MS = 2000, THAW_MS = 200, KILL_ATTEMPTS = 5, ENGINE_TIMEOUT_MS = 30000 };
 
@@ -230,9 +231,10 @@ static void send_signal(struct supervisor *s, int signal, bool asked)
 	}
 	loop_remove(s->thaw_timer);
 	s->thaw_timer = loop_at(s->loop, clock_boottime_ms() + THAW_MS, on_thaw, s);
-	if (signal == SIGKILL && kill_by_pidfd(s))
+	if (signal == SIGKILL && kill_by_pidfd(s)) {
+		fault_hit("stop:killed");
 		delivered(s);
-	else if (gate_send_signal(s, signal) == 0)
+	} else if (gate_send_signal(s, signal) == 0)
 		s->retry_timer = loop_at(s->loop, clock_boottime_ms() + ANSWER_MS, on_retry, s);
 	else
 		engine_kill(s);
