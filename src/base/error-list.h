@@ -312,6 +312,16 @@ ERROR(NFT_NAME_INVALID, "nft_name_invalid", 400, 125,
 	"a table: letters, digits, _ and -, at most 64; a bridge: those and ., at most 15; neither begins with - or .")
 ERROR(ENGINE_NETWORK_INSPECT, "engine_network_inspect", 500, 125,
 	"look at what the engine says of the network: podman network inspect NAME")
+ERROR(NFT_UNAVAILABLE, "nft_unavailable", 409, 125,
+	"install nftables, and run cloop as root")
+ERROR(NFT_FAILED, "nft_failed", 500, 125,
+	"nft list ruleset shows what is there; cloop egress firewall --format nft-bridge --bridge NAME shows what is wanted")
+ERROR(EGRESS_NETWORK_CONFLICT, "egress_network_conflict", 409, 125,
+	"stop the sandboxes of that network, then remove it with the engine's network rm")
+ERROR(EGRESS_SUBNET_EXHAUSTED, "egress_subnet_exhausted", 409, 125,
+	"set executors.container.egress_filter.subnet_pool to a range that this host uses nowhere else")
+ERROR(EGRESS_FILTER_LOST, "egress_filter_lost", 500, 125,
+	"reload other firewalls without flushing tables of others (nft flush ruleset), then start the run again")
 ERROR(NOT_A_CHOICE, "not_a_choice", 400, 125,
 	"write one of the words named in the message")
 ERROR(CONTRADICTION, "contradiction", 400, 125,

@@ -1,6 +1,7 @@
 #include "config/values.h"
 
 #include "config/filter-check.h"
+#include "net/subnet-pool.h"
 #include "config/values-check.h"
 #include "image/policy-keys.h"
 #include "image/published.h"
@@ -159,13 +160,13 @@ static const struct schema_key filter_keys[] = {
 		.type = SCHEMA_TEXT,
 		AT(subnet_pool),
 		.max_bytes = 64,
-		.fallback = "10.213.0.0/16",
+		.fallback = SUBNET_POOL_DEFAULT,
 		.doc = "Where run networks take their subnets."},
 	{.name = "subnet_pool6",
 		.type = SCHEMA_TEXT,
 		AT(subnet_pool6),
 		.max_bytes = 64,
-		.fallback = "fd63:6c6f:6f70::/48",
+		.fallback = SUBNET_POOL6_DEFAULT,
 		.doc = "The same for IPv6."},
 };
 #undef AT

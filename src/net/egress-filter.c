@@ -1,5 +1,9 @@
 #include "net/egress-filter.h"
 
+#include <stdlib.h>
+
+#include "base/mem.h"
+
 /* Config and command line cap their own lists; this is only the end of all patience. */
 enum { LIST_MAX = 4096 };
 
@@ -26,6 +30,31 @@ void egress_filter_done(struct egress_filter *f)
 	strv_done(&f->resolvers);
 	strv_done(&f->host_patterns);
 	strv_done(&f->proxies);
+}
+
+static void copy_list(const struct strv *from, struct strv *to)
+{
+	if (strv_add_all(to, from) < 0)
+		abort();
+}
+
+void egress_filter_copy(const struct egress_filter *from, struct egress_filter *ret)
+{
+	egress_filter_init(ret);
+	ret->enabled = from->enabled;
+	ret->internal = from->internal;
+	ret->allow_public_internet = from->allow_public_internet;
+	ret->ipv6 = from->ipv6;
+	ret->allow_all_ports = from->allow_all_ports;
+	mem_set_string(&ret->broker, from->broker);
+	mem_set_string(&ret->subnet_pool, from->subnet_pool);
+	mem_set_string(&ret->subnet_pool6, from->subnet_pool6);
+	copy_list(&from->allow_cidrs, &ret->allow_cidrs);
+	copy_list(&from->deny_cidrs, &ret->deny_cidrs);
+	copy_list(&from->allow_ports, &ret->allow_ports);
+	copy_list(&from->resolvers, &ret->resolvers);
+	copy_list(&from->host_patterns, &ret->host_patterns);
+	copy_list(&from->proxies, &ret->proxies);
 }
 
 bool egress_filter_has_broker(const struct egress_filter *f)

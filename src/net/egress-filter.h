@@ -31,6 +31,8 @@ struct egress_filter {
 /* Empty; lists hold a few more entries than are allowed, so that too many can be seen. */
 void egress_filter_init(struct egress_filter *f);
 void egress_filter_done(struct egress_filter *f);
+/* *ret is the caller's (egress_filter_done). */
+void egress_filter_copy(const struct egress_filter *from, struct egress_filter *ret);
 /* It is enabled and opens anything by itself: ports or a deny list alone are not a filter. */
 bool egress_filter_direct(const struct egress_filter *f);
 bool egress_filter_has_broker(const struct egress_filter *f);

@@ -8,10 +8,10 @@ enum { DOCKER_ID_DIGITS = 12 };
 
 /* Where each engine keeps what we look for. */
 static const struct dialect {
-	const char *name, *internal, *gateway;
+	const char *name, *internal, *gateway, *labels, *created, *called;
 } dialects[] = {
-	[ENGINE_NETWORK_PODMAN] = {"podman", "internal", "gateway"},
-	[ENGINE_NETWORK_DOCKER] = {"docker", "Internal", "Gateway"},
+	[ENGINE_NETWORK_PODMAN] = {"podman", "internal", "gateway", "labels", "created", "name"},
+	[ENGINE_NETWORK_DOCKER] = {"docker", "Internal", "Gateway", "Labels", "Created", "Name"},
 };
 
 void engine_network_done(struct engine_network *n)
@@ -60,5 +60,47 @@ int engine_network_read(enum engine_network_kind kind, const json_t *document,
 	ret->bridge = bridge;
 	ret->gateway = gateway_of(kind, document);
 	ret->internal = json_get_bool(document, dialects[kind].internal, false);
+	return 0;
+}
+
+struct text engine_network_label(
+	enum engine_network_kind kind, const json_t *document, const char *key)
+{
+	return json_get_text(json_object_get(document, dialects[kind].labels), key);
+}
+
+struct text engine_network_created(enum engine_network_kind kind, const json_t *document)
+{
+	return json_get_text(document, dialects[kind].created);
+}
+
+static int conflict(struct text name, const char *engine, const char *what, struct error *err)
+{
+	error_set(err, ERROR_EGRESS_NETWORK_CONFLICT, "the network %s is there already, %s",
+		quoted(name), what);
+	return error_set_remedy(err, "stop its sandboxes, then: %s network rm %.*s", engine,
+		(int)name.len, name.len ? name.p : "");
+}
+
+int engine_network_check_owner(enum engine_network_kind kind, const json_t *document,
+	const struct engine_network_owner *ours, struct error *err)
+{
+	const struct {
+		const char *key, *value;
+	} labels[] = {{"cloop.home", ours->home}, {"cloop.executor", ours->executor},
+		{"cloop.handle", ours->handle}};
+	struct text name = json_get_text(document, dialects[kind].called);
+
+	for (size_t i = 0; i < ARRAY_SIZE(labels); i++) {
+		struct text found = engine_network_label(kind, document, labels[i].key);
+		if (found.p ? !labels[i].value || !text_is(found, labels[i].value)
+			    : labels[i].value != NULL)
+			return conflict(name, dialects[kind].name, "and is not ours", err);
+	}
+	if (json_get_bool(document, dialects[kind].internal, false) != ours->internal)
+		return conflict(name, dialects[kind].name,
+			ours->internal ? "with a route off the host"
+				       : "without a route off the host",
+			err);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <jansson.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 enum engine_network_kind { ENGINE_NETWORK_PODMAN, ENGINE_NETWORK_DOCKER };
 
@@ -17,3 +18,20 @@ void engine_network_done(struct engine_network *n);
 /* Reads the document of one network. -1: engine_network_inspect, *ret is not written. */
 must_check int engine_network_read(enum engine_network_kind kind, const json_t *document,
 	struct engine_network *ret, struct error *err);
+
+/* A label of the same document, and when the engine made it; borrowed, p = NULL: absent. */
+struct text engine_network_label(
+	enum engine_network_kind kind, const json_t *document, const char *key);
+struct text engine_network_created(enum engine_network_kind kind, const json_t *document);
+
+struct engine_network_owner {
+	const char *home, *executor;
+	const char *handle; /* NULL: of a shared one */
+	bool internal;
+};
+/*
+ * Of a network that is there already (§9.2 step 4): its labels and whether it is internal are what
+ * we would have made. -1: egress_network_conflict.
+ */
+must_check int engine_network_check_owner(enum engine_network_kind kind, const json_t *document,
+	const struct engine_network_owner *ours, struct error *err);

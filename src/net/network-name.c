@@ -29,7 +29,7 @@ void network_name(struct text executor_id, struct text handle, char out[NETWORK_
 	char id[ID_MAX + 1], hash[SHA256_HEX_SIZE];
 
 	slug(executor_id, id);
-	int n = snprintf(out, NETWORK_NAME_SIZE, "cloop-sbx-%s", id);
+	int n = snprintf(out, NETWORK_NAME_SIZE, NETWORK_NAME_PREFIX "%s", id);
 	if (!text_is(executor_id, id)) {
 		sha256_hex(executor_id, hash);
 		n += snprintf(
@@ -46,5 +46,17 @@ void network_name_table(const char *network, char out[NETWORK_TABLE_SIZE])
 	char hash[SHA256_HEX_SIZE];
 
 	sha256_hex(text_of(network), hash);
-	snprintf(out, NETWORK_TABLE_SIZE, "cloop_sbx_%.*s", TABLE_HASH_DIGITS, hash);
+	snprintf(out, NETWORK_TABLE_SIZE, NETWORK_TABLE_PREFIX "%.*s", TABLE_HASH_DIGITS, hash);
+}
+
+uint32_t network_name_seed(const char *network)
+{
+	enum { SEED_DIGITS = 8 };
+	char hash[SHA256_HEX_SIZE];
+	uint32_t seed = 0;
+
+	sha256_hex(text_of(network), hash);
+	for (unsigned i = 0; i < SEED_DIGITS; i++)
+		seed = seed << 4 | (uint32_t)(hash[i] <= '9' ? hash[i] - '0' : hash[i] - 'a' + 10);
+	return seed;
 }

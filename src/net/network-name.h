@@ -1,7 +1,12 @@
 /* What sandbox networks and their tables are called (network.md §9.1). Pure. */
 #pragma once
 
+#include <stdint.h>
+
 #include "base/text.h"
+
+#define NETWORK_NAME_PREFIX "cloop-sbx-"
+#define NETWORK_TABLE_PREFIX "cloop_sbx_"
 
 enum {
 	NETWORK_NAME_SIZE = 80,
@@ -12,3 +17,5 @@ enum {
 void network_name(struct text executor_id, struct text handle, char out[NETWORK_NAME_SIZE]);
 /* The nft table of a network. */
 void network_name_table(const char *network, char out[NETWORK_TABLE_SIZE]);
+/* Where the search for its subnet begins: the first four bytes of the hash (§9.2 step 1). */
+uint32_t network_name_seed(const char *network);

@@ -12,6 +12,7 @@ ENUM_TEXT(network_plan_kind, kinds, NETWORK_PLAN_KIND_COUNT)
 
 void network_plan_done(struct network_plan *p)
 {
+	egress_filter_done(&p->filter);
 	egress_policy_done(&p->policy);
 }
 
@@ -42,6 +43,7 @@ static int compile(const struct egress_filter *f, struct network_plan *p, struct
 {
 	if (egress_policy_compile(f, &p->policy, err) < 0)
 		return error_prefix(err, "egress filter");
+	egress_filter_copy(f, &p->filter);
 	set_dns(p);
 	return 0;
 }

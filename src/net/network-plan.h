@@ -27,7 +27,10 @@ struct network_plan_request {
 
 struct network_plan {
 	enum network_plan_kind kind;
-	struct egress_policy policy; /* of _RUN and _INTERNAL, before a proxy of the run's own */
+	/* Of _RUN and _INTERNAL, before a proxy of the run's own: what is compiled, and the result.
+	 */
+	struct egress_filter filter;
+	struct egress_policy policy;
 	struct address dns[EGRESS_FILTER_RESOLVERS_MAX]; /* likewise; never empty there */
 	size_t n_dns;
 	struct text network; /* of _CONFIGURED; borrowed from the request */
