@@ -204,6 +204,7 @@ struct executor_settings config_executor_settings(const struct config *c, const 
 	return (struct executor_settings){
 		.home = home,
 		.container = c->container_enabled ? &c->container : NULL,
+		.filter = &c->filter,
 		.image_policy = &c->image_policy,
 		.provenance = &c->provenance,
 		.derived_image_days = c->derived_image_days,

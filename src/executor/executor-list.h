@@ -7,6 +7,7 @@
 #include "executor/executor.h"
 
 struct container_options;
+struct egress_filter;
 struct image_policy;
 struct provenance_rules;
 
@@ -30,6 +31,7 @@ must_check struct candidate *executor_list_candidates(const struct executor_list
 struct executor_settings {
 	const char *home;                          /* NULL = none yet (executor test) */
 	const struct container_options *container; /* normalized; NULL = switched off */
+	const struct egress_filter *filter;        /* of `container`; outlives the executors */
 	const struct image_policy *image_policy;   /* validated; outlives the executors */
 	const struct provenance_rules *provenance; /* outlives the executors */
 	uint64_t derived_image_days;               /* of `container`; 0 = never reaped */

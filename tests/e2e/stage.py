@@ -149,7 +149,8 @@ class Stage:
     def home_is_free(self, seconds=10):
         """Waits until no supervisor works in the home any more."""
         end = time.monotonic() + seconds
-        while any((run / name).exists() for run in self.run_dirs() for name in ("ctl", "cid")) or \
+        files = ("ctl", "cid", "network.json")
+        while any((run / name).exists() for run in self.run_dirs() for name in files) or \
                 any(leaks.locked(run / "lock") for run in self.run_dirs()):
             assert time.monotonic() < end, "a supervisor does not end"
             time.sleep(0.02)

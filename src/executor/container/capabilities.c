@@ -48,6 +48,8 @@ struct container_capabilities capabilities_of(const struct container_options *op
 		.resource_limits =
 			capabilities_limits(runtime, facts->cgroup_version, facts->delegated),
 		.network_egress = !text_is(text_of(options->network), "none"),
+		.filtered_egress = facts->filter && !runtime->rootless,
+		.egress_scope = facts->nft && !runtime->rootless,
 		.gated = !isolated,
 		.devices = !isolated,
 		.interfaces = judge_interfaces(isolated, facts),
@@ -83,11 +85,13 @@ static const char *const never[] = {"workspace_provisioning", "secret_files_from
 json_t *capabilities_to_json(const struct container_capabilities *c)
 {
 	bool possible = c->interfaces == INTERFACES_POSSIBLE;
-	json_t *o = json_pack("{s:s, s:b, s:b, s:b, s:b, s:s, s:s, s:b, s:b, s:b, s:b, s:o}",
+	json_t *o = json_pack(
+		"{s:s, s:b, s:b, s:b, s:b, s:s, s:s, s:b, s:b, s:b, s:b, s:b, s:b, s:o}",
 		"isolation", c->virtualized ? "vm" : "container", "virtualized", c->virtualized,
 		"kernel_isolated", c->kernel_isolated, "resource_limits", c->resource_limits,
 		"pids_limit", c->resource_limits, "disk_enforcement", "sampled", "network_off",
-		"enforced", "network_egress", c->network_egress, "gated", c->gated, "devices",
+		"enforced", "network_egress", c->network_egress, "filtered_egress",
+		c->filtered_egress, "egress_scope", c->egress_scope, "gated", c->gated, "devices",
 		c->devices, "interfaces", possible, "interfaces_reason",
 		json_from_string(possible ? NULL : capabilities_reason_text(c->interfaces)));
 

@@ -15,6 +15,8 @@
 struct capability_facts {
 	uid_t euid;
 	bool ip, nsenter;   /* the programs were found */
+	bool nft;           /* found, and we may use it */
+	bool filter;        /* the egress filter is enabled */
 	int cgroup_version; /* as cgroup_version() */
 	bool delegated;     /* cpu, memory and pids, all of them */
 };
@@ -36,6 +38,8 @@ struct container_capabilities {
 	bool kernel_isolated;
 	bool resource_limits; /* and pids_limit */
 	bool network_egress;
+	bool filtered_egress;
+	bool egress_scope;
 	bool gated;
 	bool devices;
 	enum capabilities_reason interfaces;

@@ -59,6 +59,7 @@ static bool read_link(const json_t *j, struct ip_link *ret)
 		.index = (unsigned)index,
 		.mtu = json_get_int(j, "mtu", 0),
 		.up = is_up(json_object_get(j, "flags")),
+		.peer = (unsigned)json_get_int(j, "link_index", 0),
 		/* A veth's other end has `link_index` beside it when it is elsewhere. */
 		.upper = json_object_get(j, "link") && !json_object_get(j, "link_netnsid"),
 	};

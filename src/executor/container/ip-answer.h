@@ -21,6 +21,7 @@ struct ip_link {
 	char mac[IP_MAC_SIZE];    /* "" = it has none */
 	char master[IF_NAMESIZE]; /* "" = not enslaved */
 	bool upper;               /* lies on another interface (a VLAN …) */
+	unsigned peer;            /* index of a pair's other end, in its own namespace; 0 = none */
 };
 struct ip_links {
 	struct ip_link *v;

@@ -64,6 +64,7 @@ void plan_done(struct plan *p)
 	plan_lease_done(&p->lease);
 	plan_egress_done(&p->egress);
 	plan_hardware_done(&p->hardware);
+	plan_network_done(&p->network);
 	*p = PLAN_INIT;
 }
 
@@ -146,6 +147,7 @@ json_t *plan_to_json(const struct plan *p)
 	json_object_set_new(j, "egress", plan_egress_to_json(&p->egress));
 	json_object_set_new(j, "hardware", plan_hardware_to_json(&p->hardware));
 	json_object_set_new(j, "disk", plan_disk_to_json(&p->disk));
+	json_object_set_new(j, "network", plan_network_to_json(&p->network));
 	return j;
 }
 
@@ -204,6 +206,8 @@ int plan_from_json(json_t *j, struct plan *ret, struct error *err)
 		return missing(err, "disk");
 	if (plan_hardware_from_json(json_object_get(j, "hardware"), &ret->hardware) < 0)
 		return missing(err, "hardware");
+	if (plan_network_from_json(json_object_get(j, "network"), &ret->network) < 0)
+		return missing(err, "network");
 	limits_from_json(json_object_get(j, "asked"), &ret->asked);
 	ret->uid = (uid_t)json_get_int(j, "uid", 0);
 	ret->gid = (gid_t)json_get_int(j, "gid", 0);

@@ -15,6 +15,7 @@
 #include "executor/container/plan-disk.h"
 #include "executor/container/plan-egress.h"
 #include "executor/container/plan-lease.h"
+#include "executor/container/plan-network.h"
 
 enum { PLAN_MOUNTS_MAX = 64, PLAN_WORDS_MAX = 8192 };
 
@@ -58,6 +59,7 @@ struct plan {
 	struct plan_egress egress;
 	struct plan_disk disk;
 	struct plan_hardware hardware;
+	struct plan_network network;
 	int64_t start_timeout_ms, stop_grace_ms, timeout_ms, log_max_mb; /* timeout 0 = none */
 	int64_t min_free_mb; /* floor of free space (disk-and-secrets.md §11); 0 = off */
 };
@@ -68,7 +70,8 @@ struct plan {
 		.volumes = STRV_INIT(256), \
 		.absent = STRV_INIT(16), \
 		.redact = STRV_INIT(512), \
-		.disk = PLAN_DISK_INIT})
+		.disk = PLAN_DISK_INIT, \
+		.network = PLAN_NETWORK_INIT})
 void plan_done(struct plan *p);
 
 /* -1 when the list of mounts is full. Strings are copied. */

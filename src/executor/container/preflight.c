@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "executor/container/preflight-network.h"
 #include "executor/container/validate.h"
 
 static const char *const levels[] = {
@@ -197,6 +198,12 @@ static bool check_isolation(const struct preflight_facts *f, struct preflight_re
 	return true;
 }
 
+static bool check_egress(const struct preflight_facts *f, struct preflight_report *r)
+{
+	preflight_network_judge(f, r);
+	return true;
+}
+
 static bool check_devices(const struct preflight_facts *f, struct preflight_report *r)
 {
 	if (f->devices_granted)
@@ -278,8 +285,8 @@ static bool check_work_dir(const struct preflight_facts *f, struct preflight_rep
 }
 
 static check *const checks[] = {check_runtime, check_daemon, check_rootless, check_subids,
-	check_runroot, check_limits, check_init, check_oci_runtime, check_isolation, check_devices,
-	check_image, check_selinux, check_network, check_work_dir};
+	check_runroot, check_limits, check_init, check_oci_runtime, check_isolation, check_egress,
+	check_devices, check_image, check_selinux, check_network, check_work_dir};
 
 void preflight_judge(const struct preflight_facts *facts, struct preflight_report *ret)
 {

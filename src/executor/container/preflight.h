@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "executor/container/runtime.h"
+#include "net/egress-filter.h"
 
 enum preflight_level { PREFLIGHT_OK, PREFLIGHT_WARN, PREFLIGHT_FAIL, PREFLIGHT_LEVEL_COUNT };
 const char *preflight_level_text(enum preflight_level l);
@@ -51,6 +52,9 @@ struct preflight_facts {
 	enum preflight_registered registered;
 	enum preflight_kvm kvm;
 	bool network_none;
+	const struct egress_filter *filter; /* the operator's; NULL: no rows about it */
+	bool nft;                           /* usable */
+	bool tun;                           /* /dev/net/tun can be opened */
 	bool filter_ready;
 	bool devices_granted;
 	struct text image;

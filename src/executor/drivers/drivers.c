@@ -11,6 +11,7 @@ static int make_container(
 	const struct executor_settings *settings, struct executor_list *r, struct error *err)
 {
 	struct container_settings container = {
+		.filter = settings->filter,
 		.policy = settings->image_policy,
 		.provenance = settings->provenance,
 		.derived_image_days = settings->derived_image_days,

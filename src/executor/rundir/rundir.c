@@ -165,7 +165,7 @@ int rundir_supervised(const struct rundir *r, struct error *err)
 bool rundir_has_leftovers(const struct rundir *r)
 {
 	static const char *const files[] = {
-		"cid", "stdout.fifo", "stderr.fifo", "ctl", "interfaces.json"};
+		"cid", "stdout.fifo", "stderr.fifo", "ctl", "interfaces.json", "network.json"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		if (faccessat(r->fd, files[i], F_OK, AT_SYMLINK_NOFOLLOW) == 0)

@@ -14,7 +14,9 @@
 #include "executor/container/driver/project.h"
 #include "executor/container/driver/smoke.h"
 #include "executor/container/failure.h"
+#include "executor/container/network/nft-call.h"
 #include "executor/container/preflight.h"
+#include "executor/container/preflight-network.h"
 #include "executor/container/validate.h"
 #include "executor/rundir/record.h"
 #include "image/provenance.h"
@@ -136,6 +138,17 @@ static void look_at_kvm(struct preflight_facts *f)
 	f->kvm = fd >= 0 ? KVM_OK : errno == EACCES || errno == EPERM ? KVM_DENIED : KVM_ABSENT;
 }
 
+static void look_at_network(const struct container_driver *d, struct preflight_facts *f)
+{
+	auto_error struct error err = ERROR_INIT;
+	auto_fd int tun = open("/dev/net/tun", O_RDWR | O_CLOEXEC);
+
+	f->filter = container_driver_filter(d);
+	f->tun = tun >= 0;
+	f->nft = f->filter->enabled && !f->rootless && nft_call_usable(&err) == 0;
+	f->filter_ready = preflight_network_ready(f);
+}
+
 static bool selinux_enforcing(void)
 {
 	AUTO(str) text = STR_INIT(16);
@@ -216,6 +229,7 @@ static void gather(const struct container_driver *d, const char *work_dir, struc
 		look_at_info(d, g);
 	look_at_guest(d, f);
 	look_at_kvm(f);
+	look_at_network(d, f);
 	if (f->version_rc == 0 && f->info_rc == 0)
 		look_at_image(d, g);
 	if (work_dir)

@@ -8,6 +8,7 @@
 #include "executor/container/driver/revoke.h"
 #include "executor/container/driver/shim.h"
 #include "executor/container/ip-program.h"
+#include "executor/container/network/nft-call.h"
 #include "executor/rundir/rundir-ops.h"
 #include "sys/cgroup.h"
 #include "sys/clock.h"
@@ -67,6 +68,13 @@ struct container_driver *container_driver_of(const struct executor *e)
 	return e->ops == &container_ops ? e->driver : NULL;
 }
 
+const struct egress_filter *container_driver_filter(const struct container_driver *d)
+{
+	static const struct egress_filter none;
+
+	return d->settings.filter ? d->settings.filter : &none;
+}
+
 int container_driver_open(const char *home, const struct container_options *options,
 	const struct container_settings *settings, struct executor **ret, struct error *err)
 {
@@ -95,6 +103,8 @@ void container_driver_capabilities(const struct executor *e, struct candidate *r
 	const struct container_driver *d = container_driver_of(e);
 	struct capability_facts facts = {
 		.euid = geteuid(),
+		.nft = nft_call_program() != NULL && nft_call_permitted(),
+		.filter = container_driver_filter(d)->enabled,
 		.ip = ip_program_ip() != NULL,
 		.nsenter = ip_program_nsenter() != NULL,
 		.cgroup_version = cgroup_version(),
@@ -114,6 +124,8 @@ void container_driver_capabilities(const struct executor *e, struct candidate *r
 	ret->pids_limit = c.resource_limits;
 	ret->network_off = TEXT("enforced");
 	ret->network_egress = c.network_egress;
+	ret->filtered_egress = c.filtered_egress;
+	ret->egress_scope = c.egress_scope;
 	ret->disk_enforcement = TEXT("sampled");
 	ret->stream = ret->signal = ret->attach = ret->shares_host_filesystem = true;
 	ret->image_override = ret->sandbox_mounts = ret->host_mounts = true;

@@ -9,9 +9,11 @@
 #include "executor/container/driver/client.h"
 #include "executor/executor.h"
 #include "image/provenance.h"
+#include "net/egress-filter.h"
 
-/* What the operator's configuration says besides the options. policy and provenance: borrowed. */
+/* What the operator's configuration says besides the options. What is pointed to is borrowed. */
 struct container_settings {
+	const struct egress_filter *filter; /* NULL: none */
 	const struct image_policy *policy;
 	const struct provenance_rules *provenance;
 	uint64_t derived_image_days; /* unused images for setup are reaped; 0 = never */
@@ -25,13 +27,16 @@ struct container_driver {
 };
 
 /*
- * Finds the engine and makes the executor. options must be normalized; copied, as settings, whose
- * policy and provenance must outlive it. Errors: those of runtime_detect().
+ * Finds the engine and makes the executor. options must be normalized; copied, as settings, of
+ * which what they point to must outlive it. Errors: those of runtime_detect().
  */
 must_check int container_driver_open(const char *home, const struct container_options *options,
 	const struct container_settings *settings, struct executor **ret, struct error *err);
 /* The driver behind an executor of kind "container"; NULL for others. */
 struct container_driver *container_driver_of(const struct executor *e);
+
+/* The operator's egress filter; one that opens nothing and is off where there is none. */
+const struct egress_filter *container_driver_filter(const struct container_driver *d);
 
 /* start.c: the start operation. */
 must_check int container_driver_start(const struct executor *e, const struct executor_start *start,

@@ -5,6 +5,7 @@
 #include "executor/container/decisions/reap.h"
 #include "executor/container/driver/derived-reap.h"
 #include "executor/container/driver/driver.h"
+#include "executor/container/driver/network-reap.h"
 #include "executor/container/driver/shim.h"
 #include "executor/container/inspect.h"
 #include "executor/rundir/record.h"
@@ -276,6 +277,18 @@ static int reap_derived(const struct reaping *r, struct error *err)
 	return derived_reap_run(&d, err);
 }
 
+static int reap_networks(const struct reaping *r, struct error *err)
+{
+	struct network_reap n = {
+		.runtime = &r->driver->runtime,
+		.env = &r->env,
+		.home = &r->home,
+		.names = r->names,
+	};
+
+	return network_reap_run(&n, err);
+}
+
 static void reaping_done(struct reaping *r)
 {
 	strv_done(&r->env);
@@ -334,6 +347,11 @@ int container_driver_reap(
 	auto_error struct error derived = ERROR_INIT;
 	if (reap_derived(&r, &derived) < 0 && result == 0) {
 		error_move(err, &derived);
+		result = -1;
+	}
+	auto_error struct error networks = ERROR_INIT;
+	if (reap_networks(&r, &networks) < 0 && result == 0) {
+		error_move(err, &networks);
 		result = -1;
 	}
 	auto_error struct error last = ERROR_INIT;

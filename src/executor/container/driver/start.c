@@ -20,6 +20,7 @@
 #include "executor/container/driver/lease-plan.h"
 #include "executor/container/driver/project.h"
 #include "executor/container/driver/run-image.h"
+#include "executor/container/driver/run-network.h"
 #include "executor/container/hosts.h"
 #include "executor/container/launch.h"
 #include "executor/container/plan.h"
@@ -43,6 +44,7 @@ enum { SOURCES_MAX = 16, ENV_MAX = 64, MS = 1000 };
 /* Everything of one start that has to be released. */
 struct preparation {
 	const struct container_driver *driver;
+	const char *executor_id;
 	const struct executor_start *start;
 	struct home home;
 	struct project project;
@@ -55,6 +57,7 @@ struct preparation {
 	struct strv client_env;
 	struct image_verdict verdict;
 	struct run_image image;
+	struct run_network network;
 	struct argv_line line;
 	struct plan_disk disk;
 	int given[PLAN_MOUNTS_MAX]; /* the descriptors of the plan's given mounts, in its order */
@@ -73,6 +76,7 @@ static void preparation_done(struct preparation *p)
 		close(p->given[i]);
 	strv_done(&p->client_env);
 	run_image_done(&p->image);
+	run_network_done(&p->network);
 	argv_line_done(&p->line);
 	project_done(&p->project);
 	home_done(&p->home);
@@ -148,6 +152,7 @@ static int build_line(
 		request.secret_dirs = &stage;
 		request.n_secret_dirs = 1;
 	}
+	run_network_fill(&p->network, p->executor_id, handle, &request);
 	memcpy(request.project_files, p->project.files, sizeof(request.project_files));
 	if (argv_build(&p->driver->runtime, &p->driver->options, &request, &host, &line, err) < 0)
 		return -1;
@@ -211,31 +216,19 @@ static int prepare_lease(struct preparation *p, struct error *err)
 	return p->stage ? 0 : -1;
 }
 
-/* What a configuration may say and this version cannot do: refused, never left out. */
-static int check_available(const struct preparation *p, struct error *err)
-{
-	const struct container_options *o = &p->driver->options;
-
-	if (!o->egress_filter_enabled || p->start->request->disable_network)
-		return 0;
-	error_set(err, ERROR_NOT_AVAILABLE_YET,
-		"a network with executors.container.egress_filter is not available in this "
-		"version: nothing would hold the run to the filter");
-	return error_set_remedy(err, "set executors.container.network to none, and "
-				     "executors.container.egress_filter.enabled to false");
-}
-
 /* Step 1: nothing exists yet, and nothing is made. */
 static int prepare(struct preparation *p, const struct executor *e,
 	const struct executor_start *start, struct error *err)
 {
 	memset(p, 0, sizeof(*p));
 	p->driver = container_driver_of(e);
+	p->executor_id = e->id;
 	p->start = start;
 	p->home = HOME_INIT;
 	p->project = PROJECT_INIT;
 	p->client_env = STRV_INIT(ENV_MAX);
 	p->image = RUN_IMAGE_INIT;
+	p->network = RUN_NETWORK_INIT;
 	const struct container_driver *d = p->driver;
 	auto_free char *dir = mem_strndup(start->request->work_dir.p, start->request->work_dir.len);
 	if (judge_image(p, err) < 0 || home_open(start->home, &p->home, err) < 0)
@@ -245,9 +238,8 @@ static int prepare(struct preparation *p, const struct executor *e,
 	if (project_open(dir, &d->runtime, &p->project, err) < 0 || open_sources(p, err) < 0 ||
 		open_repositories(p, err) < 0 || prepare_lease(p, err) < 0)
 		return -1;
-	if (build_line(p, EXPLAINED_HANDLE, RUN_IMAGE_UNKNOWN, err) < 0)
-		return -1;
-	if (check_available(p, err) < 0)
+	if (run_network_decide(d, start->request, &p->network, err) < 0 ||
+		build_line(p, EXPLAINED_HANDLE, RUN_IMAGE_UNKNOWN, err) < 0)
 		return -1;
 	return client_environment(&d->runtime, p->home.path, &p->client_env, err);
 }
@@ -396,6 +388,8 @@ static int make_plan(struct preparation *p, const struct executor *e, const char
 	if (start->redact)
 		strv_add_all(&plan->redact, start->redact);
 	plan->disk = p->disk;
+	plan->network = p->network.plan;
+	p->network.plan = PLAN_NETWORK_INIT;
 	plan->asked = p->line.limits;
 	plan->start_timeout_ms = o->start_timeout_seconds * MS;
 	plan->stop_grace_ms = o->stop_grace_seconds * MS;
@@ -404,7 +398,7 @@ static int make_plan(struct preparation *p, const struct executor *e, const char
 	plan->min_free_mb = (int64_t)start->min_free_mb;
 	if (lease_plan_fill(start->material, p->stage, plan, err) < 0)
 		return -1;
-	if (plan->egress.present &&
+	if (plan->egress.present && plan->network.kind == NETWORK_PLAN_CONFIGURED &&
 		egress_address_find(p->driver, &p->client_env, &plan->egress.address, err) < 0)
 		return -1;
 	return hardware_plan_fill(start, &plan->hardware, err);

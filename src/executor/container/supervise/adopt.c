@@ -110,6 +110,7 @@ static void go_on(struct supervisor *s, const struct inspection *seen)
 		return;
 	}
 	interfaces_restore(s);
+	network_adopt(s);
 	start_watch_cgroup(s);
 	output_start(&s->output);
 	if (!s->plan.standalone)
@@ -213,7 +214,7 @@ static void carry_out(
 		if (in->engine_down)
 			loop_stop(s->loop);
 		else
-			remove_files(s);
+			remove_rest(s);
 		break;
 	}
 }

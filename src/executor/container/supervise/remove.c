@@ -1,5 +1,5 @@
 /*
- * After the end: the container is removed, then the run's own files, then the lock is free
+ * After the end: the container is removed, then the run's network, its files, then the lock is free
  * (container-driver.md §13.4). What the engine does not do stays for the reaper.
  */
 #include <string.h>
@@ -46,7 +46,7 @@ static void settle_revocations(struct supervisor *s)
  * The control socket first: it is no sign of an unfinished removal (rundir_has_leftovers), the
  * others are.
  */
-void remove_files(struct supervisor *s)
+static void remove_files(struct supervisor *s)
 {
 	static const char *const files[] = {"hosts", "resolv.conf", "stderr.fifo", "stdout.fifo",
 		"conmon.pid", "init.pid", "cid"};
@@ -63,6 +63,11 @@ void remove_files(struct supervisor *s)
 		unlinkat(s->run.fd, files[i], 0);
 	fault_hit("finish:done");
 	attach_linger(s, stop_loop);
+}
+
+void remove_rest(struct supervisor *s)
+{
+	network_remove(s, remove_files);
 }
 
 /* The one change ever made to a final record. */
@@ -116,7 +121,7 @@ static void gone(void *data)
 	if (forgotten && orphan_monitor(s->plan.container_name, now > s->monitor_until))
 		s->poll_timer = loop_at(s->loop, now + ORPHAN_EVERY_MS, gone, s);
 	else
-		remove_files(s);
+		remove_rest(s);
 }
 
 static void on_removed(void *data, const struct engine_answer *answer)
@@ -186,7 +191,7 @@ static void look_up(struct supervisor *s)
 void remove_begin(struct supervisor *s)
 {
 	/* The client of the start has not answered yet: it holds the container's lock. */
-	if (s->remove_call || s->inspect_call || s->start_call)
+	if (s->remove_call || s->inspect_call || s->start_call || network_busy(s))
 		return;
 	/* Nor must a dead supervisor's client make or hold the container behind our back. */
 	if (orphan_works(s, 0)) {
@@ -195,7 +200,7 @@ void remove_begin(struct supervisor *s)
 	}
 	const char *id = supervisor_container_id(s);
 	if (s->not_ours || !may_have_called(s))
-		remove_files(s);
+		remove_rest(s);
 	else if (id[0])
 		remove_container(s, id);
 	else

@@ -88,7 +88,7 @@ static int judge_late(struct supervisor *s, const struct inspection *seen, struc
 	if (s->standalone.sandbox_fd < 0)
 		return 0;
 	start_watch_cgroup(s);
-	return start_check_limits(s, err);
+	return start_check_limits(s, err) < 0 ? -1 : network_joined(s, err);
 }
 
 static void started(struct supervisor *s, const struct inspection *seen)
@@ -191,7 +191,8 @@ static void release_podman(struct supervisor *s)
 		check_sources(s, &err) == 0) {
 		start_watch_cgroup(s);
 		forget_words(s);
-		if (start_check_limits(s, &err) == 0 && start_release(s, go_podman, &err) == 0) {
+		if (start_check_limits(s, &err) == 0 && network_joined(s, &err) == 0 &&
+			start_release(s, go_podman, &err) == 0) {
 			output_start(&s->output);
 			return;
 		}

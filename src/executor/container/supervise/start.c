@@ -246,10 +246,8 @@ static int make_files(struct supervisor *s, struct error *err)
 {
 	const struct plan *p = &s->plan;
 
-	if (start_step(s, "start:7-secrets", err) < 0 || lease_stage(s, err) < 0 ||
-		start_step(s, "start:8-network", err) < 0 ||
-		egress_listen_configured(s, err) < 0 ||
-		start_step(s, "start:9-files", err) < 0 || open_guest(s, err) < 0)
+	if (egress_listen_configured(s, err) < 0 || start_step(s, "start:9-files", err) < 0 ||
+		open_guest(s, err) < 0)
 		return -1;
 	rundir_reserve(&s->run);
 	if (output_open(&s->output, !p->runtime.rootless, p->uid, p->gid, err) < 0)
@@ -341,16 +339,26 @@ static void take_slot(void *data)
 		start_fail(s, &err);
 }
 
+static void after_network(struct supervisor *s)
+{
+	auto_error struct error err = ERROR_INIT;
+
+	if (make_files(s, &err) < 0)
+		start_fail(s, &err);
+	else
+		take_slot(s);
+}
+
 void start_begin(struct supervisor *s)
 {
 	auto_error struct error err = ERROR_INIT;
 
 	s->caller = loop_watch(s->loop, s->caller_fd, EPOLLRDHUP, on_caller_gone, s);
-	if (make_files(s, &err) < 0) {
+	if (start_step(s, "start:7-secrets", &err) < 0 || lease_stage(s, &err) < 0 ||
+		start_step(s, "start:8-network", &err) < 0)
 		start_fail(s, &err);
-		return;
-	}
-	take_slot(s);
+	else
+		network_begin(s, after_network);
 }
 
 static void on_start_inspect(void *data, const struct engine_answer *answer);
@@ -579,7 +587,7 @@ void start_on_hello(struct supervisor *s)
 	start_stop_waiting(s);
 	start_watch_cgroup(s);
 	if (start_step(s, "start:12-init", &err) < 0 || verify_all(s, &err) < 0 ||
-		start_release(s, gate_send_go, &err) < 0) {
+		network_joined(s, &err) < 0 || start_release(s, gate_send_go, &err) < 0) {
 		start_fail(s, &err);
 		return;
 	}

@@ -1,5 +1,6 @@
 #include "executor/container/supervise/supervisor.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -22,7 +23,7 @@
 #include "sys/log.h"
 
 enum {
-	ENGINE_ARGS_MAX = 16,
+	ENGINE_ARGS_MAX = 24,
 	LAUNCH_MAX = 96 << 20,
 	HANDOVER_MAX = PLAN_MOUNTS_MAX + 2, /* descriptors */
 	CID_HEX = 64,
@@ -42,6 +43,8 @@ static void supervisor_init(struct supervisor *s)
 		.egress = EGRESS_INIT,
 		.disk = DISK_WATCH_INIT,
 		.interfaces = INTERFACES_INIT,
+		.network = NETWORK_INIT,
+		.guard = GUARD_INIT,
 		.cgroup = CGROUP_INIT,
 		.standalone = STANDALONE_INIT,
 		.lock_fd = -1,
@@ -71,6 +74,8 @@ static void supervisor_done(struct supervisor *s)
 	egress_done(s);
 	disk_end(s);
 	floor_end(s);
+	guard_end(s);
+	network_done(&s->network);
 	revoke_settle(s, "unreachable", "the engine does not answer");
 	server_close(s);
 	attach_done(s);
@@ -226,6 +231,17 @@ struct engine_call *supervisor_engine_for(struct supervisor *s, const char *cons
 	struct call_limits limits = {timeout_ms, 0, NULL, data};
 
 	return call(s, args, &limits, fn, err);
+}
+
+struct engine_call *supervisor_engine_line(struct supervisor *s, const struct strv *words,
+	int64_t timeout_ms, engine_call_fn *fn, struct error *err)
+{
+	const char *args[ENGINE_ARGS_MAX + 1] = {NULL};
+
+	assert(words->n <= ENGINE_ARGS_MAX);
+	for (size_t i = 0; i < words->n; i++)
+		args[i] = words->v[i];
+	return supervisor_engine(s, args, timeout_ms, fn, err);
 }
 
 struct engine_call *supervisor_engine_into(struct supervisor *s, const char *const *args,

@@ -15,6 +15,7 @@
  *   refresh.c  new contents of its files                 extend.c  how long it goes on
  *   devices.c, interfaces.c  the host's hardware         egress.c  its session and proxy
  *   standalone-start.c, standalone.c  a sandbox with a kernel of its own, in the place of gate.c
+ *   network.c  the run's own network         guard.c    that its table of nft stays
  *   attach.c   attach sessions                           disk.c    the disk limit
  *   floor.c    the free-space floor
  *
@@ -34,8 +35,10 @@
 #include "executor/container/supervise/engine-call.h"
 #include "executor/container/supervise/extend.h"
 #include "executor/container/supervise/floor.h"
+#include "executor/container/supervise/guard.h"
 #include "executor/container/supervise/interfaces.h"
 #include "executor/container/supervise/lease.h"
+#include "executor/container/supervise/network.h"
 #include "executor/container/supervise/output.h"
 #include "executor/container/supervise/standalone.h"
 #include "executor/rundir/control-server.h"
@@ -102,6 +105,8 @@ struct supervisor {
 	struct interfaces interfaces;
 	struct extension extension;
 	struct egress egress;
+	struct network network;
+	struct guard guard;
 
 	struct disk_watch disk;
 	struct floor_watch floor;
@@ -162,6 +167,9 @@ must_check struct engine_call *supervisor_engine_for(struct supervisor *s, const
 /* The same without a limit of time, and with these descriptors as its stdout and stderr. */
 must_check struct engine_call *supervisor_engine_into(struct supervisor *s, const char *const *args,
 	const int stdio[2], engine_call_fn *fn, struct error *err);
+/* The same, of a list. */
+must_check struct engine_call *supervisor_engine_line(struct supervisor *s,
+	const struct strv *words, int64_t timeout_ms, engine_call_fn *fn, struct error *err);
 /* 64 hexadecimal digits of RUN/cid, or "" while there is none. */
 const char *supervisor_container_id(struct supervisor *s);
 /* The container's id, else its name: for engine calls. */
@@ -259,8 +267,8 @@ void finish_over(struct supervisor *s);
 
 /* remove.c: both end the loop when all is done. */
 void remove_begin(struct supervisor *s);
-/* Only the run's own files: there is no container of ours. */
-void remove_files(struct supervisor *s);
+/* Only the run's own network and files: there is no container of ours. */
+void remove_rest(struct supervisor *s);
 
 /* server.c */
 must_check int server_open(struct supervisor *s, struct error *err);

@@ -1,0 +1,233 @@
+#include "executor/container/driver/network-reap.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "executor/container/decisions/network-sweep.h"
+#include "executor/container/driver/client.h"
+#include "executor/container/network/network-line.h"
+#include "executor/container/network/nft-call.h"
+#include "executor/rundir/record.h"
+#include "executor/rundir/rundir.h"
+#include "net/engine-network.h"
+#include "net/nft-script.h"
+#include "sys/clock.h"
+#include "sys/log.h"
+
+enum {
+	CALL_TIMEOUT_MS = 30000,
+	ANSWER_MAX = 1 << 20,
+	NETWORKS_MAX = 10000,
+	SCRIPT_MAX = 4 << 20,
+};
+
+static struct text out_of(const struct captured *c)
+{
+	return (struct text){str_text(&c->out), c->out.len};
+}
+
+/* As client_run(). */
+static int call(const struct network_reap *r, const struct strv *words, struct captured *ret,
+	struct error *err)
+{
+	const char *args[NETWORK_LINE_WORDS_MAX + 1] = {NULL};
+
+	for (size_t i = 0; i < words->n && i < NETWORK_LINE_WORDS_MAX; i++)
+		args[i] = words->v[i];
+	struct client_call c = {
+		.runtime = r->runtime,
+		.env = r->env,
+		.args = args,
+		.timeout_ms = CALL_TIMEOUT_MS,
+		.stdout_max = ANSWER_MAX,
+		.cancel_fd = -1,
+	};
+	int got = client_run(&c, ret, err);
+	return got == 1 ? (int)(client_explain(&c, ret, "", err), 1) : got;
+}
+
+static int list(const struct network_reap *r, struct strv *ret, struct error *err)
+{
+	AUTO(strv) words = STRV_INIT(NETWORK_LINE_WORDS_MAX);
+	AUTO(captured) answer = {.status = 0};
+	struct text rest, line;
+
+	network_line_list(r->home->id, &words);
+	if (call(r, &words, &answer, err) != 0)
+		return -1;
+	rest = out_of(&answer);
+	while (text_split(&rest, '\n', &line))
+		if (text_trim(line).len > 0 &&
+			strv_add_n(ret, text_trim(line).p, text_trim(line).len) < 0)
+			break;
+	return 0;
+}
+
+/* Not final, or its supervisor is at work: it removes its network itself. */
+static bool live(const struct network_reap *r, const char *handle)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO(rundir) run = RUNDIR_INIT;
+
+	if (rundir_open(r->home, handle, &run, &err) < 0)
+		return false;
+	auto_json *record = rundir_read(&run, RECORD_FILE, &err);
+	return (record && !record_final(record)) || rundir_supervised(&run, &err) == 1;
+}
+
+/* Networks that live runs say they have, whichever engine has them. */
+static void list_live(const struct network_reap *r, struct strv *ret)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO(strv) handles = STRV_INIT(RUNDIR_RUNS_MAX);
+
+	if (rundir_handles(r->home, &handles, &err) < 0)
+		log_warning("%s", err.message);
+	strv_foreach (handle, &handles) {
+		AUTO(rundir) run = RUNDIR_INIT;
+		if (!live(r, *handle) || rundir_open(r->home, *handle, &run, &err) < 0)
+			continue;
+		auto_json *note = rundir_read(&run, "network.json", &err);
+		const char *name = json_get_string(note, "name");
+		if (name)
+			(void)strv_add(ret, name);
+	}
+}
+
+/* 1: it is used; 0; -1. */
+static int used(const struct network_reap *r, const char *name, struct error *err)
+{
+	AUTO(strv) words = STRV_INIT(NETWORK_LINE_WORDS_MAX);
+	AUTO(captured) answer = {.status = 0};
+
+	network_line_users(name, &words);
+	if (call(r, &words, &answer, err) != 0)
+		return -1;
+	return !text_blank(out_of(&answer));
+}
+
+static int inspect(const struct network_reap *r, const char *name, json_t **ret, struct error *err)
+{
+	AUTO(strv) words = STRV_INIT(NETWORK_LINE_WORDS_MAX);
+	AUTO(captured) answer = {.status = 0};
+
+	network_line_inspect(name, &words);
+	if (call(r, &words, &answer, err) != 0)
+		return -1;
+	json_t *j = json_read(
+		out_of(&answer), ANSWER_MAX, "network inspect", ERROR_ENGINE_NETWORK_INSPECT, err);
+	*ret = json_is_array(j) ? json_incref(json_array_get(j, 0)) : json_incref(j);
+	json_decref(j);
+	return j ? 0 : -1;
+}
+
+static int remove_network(const struct network_reap *r, const char *name, struct error *err)
+{
+	AUTO(strv) words = STRV_INIT(NETWORK_LINE_WORDS_MAX);
+	AUTO(captured) answer = {.status = 0};
+
+	network_line_remove(name, &words);
+	int got = call(r, &words, &answer, err);
+	if (got == 1 &&
+		network_line_says_unknown((struct text){str_text(&answer.err), answer.err.len}))
+		return 0;
+	if (got == 0)
+		(void)strv_add(r->names, name);
+	return got == 0 ? 0 : -1;
+}
+
+static int judge(const struct network_reap *r, const char *name, struct error *err)
+{
+	enum engine_network_kind kind =
+		r->runtime->engine == ENGINE_PODMAN ? ENGINE_NETWORK_PODMAN : ENGINE_NETWORK_DOCKER;
+	auto_json *document = NULL;
+
+	if (inspect(r, name, &document, err) < 0)
+		return -1;
+	struct text handle = engine_network_label(kind, document, "cloop.handle");
+	auto_free char *run = handle.p ? mem_strndup(handle.p, handle.len) : NULL;
+	struct network_sweep_input in = {
+		.managed = engine_network_label(kind, document, "cloop.managed"),
+		.home = engine_network_label(kind, document, "cloop.home"),
+		.created = engine_network_created(kind, document),
+		.my_home = text_of(r->home->id),
+		.run_live = run && live(r, run),
+		.now_ns = clock_realtime_ns(),
+	};
+	if (!network_sweep_removes(&in))
+		return 0;
+	int is_used = used(r, name, err);
+	in.used = is_used != 0;
+	if (is_used < 0)
+		return -1;
+	return network_sweep_removes(&in) ? remove_network(r, name, err) : 0;
+}
+
+/* ---- Tables ---- */
+
+struct tables {
+	const struct network_reap *r;
+	struct strv names, networks; /* one of each */
+};
+
+static void collect(void *data, const struct nft_listed *t)
+{
+	struct tables *tables = data;
+	struct text home, network;
+
+	if (nft_listing_owner(t->comment, &home, &network) &&
+		network_sweep_removes_table(t->comment, text_of(tables->r->home->id), false) &&
+		strv_add_n(&tables->names, t->name.p, t->name.len) == 0)
+		(void)strv_add_n(&tables->networks, network.p, network.len);
+}
+
+static int sweep_tables(struct tables *tables, const struct strv *there, struct error *err)
+{
+	AUTO(str) script = STR_INIT(SCRIPT_MAX);
+
+	for (size_t i = 0; i < tables->names.n; i++)
+		if (!strv_has(there, tables->networks.v[i]) &&
+			nft_script_remove(text_of(tables->names.v[i]), &script, err) < 0)
+			return -1;
+	return script.len > 0 ? nft_call_apply(&script, err) : 0;
+}
+
+static void keep_first(struct error *first, struct error *one, int *result)
+{
+	if (*result == 0)
+		error_move(first, one);
+	*result = -1;
+}
+
+static void tables_done(struct tables *t)
+{
+	strv_done(&t->names);
+	strv_done(&t->networks);
+}
+
+int network_reap_run(const struct network_reap *r, struct error *err)
+{
+	AUTO(tables)
+	tables = {.r = r, .names = STRV_INIT(NETWORKS_MAX), .networks = STRV_INIT(NETWORKS_MAX)};
+	AUTO(strv) networks = STRV_INIT(NETWORKS_MAX);
+	AUTO(strv) there = STRV_INIT(RUNDIR_RUNS_MAX);
+	auto_error struct error one = ERROR_INIT;
+	int result = 0;
+
+	if (r->runtime->rootless)
+		return 0;
+	/* Tables before networks: a table that is there has its network, unless that is gone. */
+	if (nft_call_program() && nft_call_permitted() &&
+		nft_call_tables(collect, &tables, &one) < 0)
+		log_debug("%s", one.message);
+	error_clear(&one);
+	if (list(r, &networks, err) < 0)
+		return -1;
+	strv_foreach (name, &networks)
+		if (judge(r, *name, &one) < 0)
+			keep_first(err, &one, &result);
+	list_live(r, &there);
+	if (list(r, &there, &one) < 0 || sweep_tables(&tables, &there, &one) < 0)
+		keep_first(err, &one, &result);
+	return result;
+}

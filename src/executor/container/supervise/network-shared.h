@@ -1,0 +1,26 @@
+/*
+ * What a run does because others are on its network, too (network.md §9.4): an internal network
+ * with a broker.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/strv.h"
+#include "executor/container/network/network-lock.h"
+
+struct supervisor;
+
+enum { NETWORK_SHARED_AGAIN_MS = 20 };
+
+/* Never waits. 0 held; 1: again in NETWORK_SHARED_AGAIN_MS; -1. */
+must_check int network_shared_lock(
+	struct supervisor *s, enum network_lock_part part, bool exclusive, struct error *err);
+void network_shared_unlock(struct supervisor *s, enum network_lock_part part);
+/* The proxies of the other live runs on it. */
+void network_shared_proxies(struct supervisor *s, struct strv *ret);
+/*
+ * The table is not as this run applied it: another run may have applied it anew. 0: it has, and
+ * that is expected from now on; 1: it is just being done; -1: nobody did.
+ */
+must_check int network_shared_expected(struct supervisor *s, const char *fingerprint);

@@ -1,0 +1,142 @@
+/* The table of a run's network: compiled with the run's own proxy, applied in one transaction. */
+#include "base/mem.h"
+#include "executor/container/network/nft-call.h"
+#include "executor/container/supervise/guard.h"
+#include "executor/container/supervise/network-shared.h"
+#include "executor/container/supervise/supervisor.h"
+#include "net/egress-evaluate.h"
+#include "net/nft-script.h"
+#include "sys/fault.h"
+#include "sys/log.h"
+
+static int compile(struct supervisor *s, struct egress_policy *ret, struct error *err)
+{
+	AUTO(egress_filter) f;
+	char proxy[ENDPOINT_TEXT_SIZE];
+
+	egress_filter_copy(&s->plan.network.filter, &f);
+	if (s->plan.network.shared)
+		network_shared_proxies(s, &f.proxies);
+	if (s->network.has_proxy) {
+		endpoint_text(&s->network.proxy, proxy);
+		if (strv_add(&f.proxies, proxy) < 0)
+			return error_set(err, ERROR_EGRESS_TOO_MANY, "too many proxies");
+	}
+	return egress_policy_compile(&f, ret, err);
+}
+
+/* A session that the filter keeps the sandbox from is none. */
+static int check_proxy(struct supervisor *s, const struct egress_policy *p, struct error *err)
+{
+	struct egress_probe probe = {s->network.proxy.address, EGRESS_TCP, s->network.proxy.port};
+	char at[ENDPOINT_TEXT_SIZE], range[CIDR_TEXT_SIZE];
+
+	if (!s->network.has_proxy)
+		return 0;
+	const struct egress_rule *r = egress_evaluate(p, &probe, EGRESS_WIRE | EGRESS_TO_HOST);
+	if (r && r->allow)
+		return 0;
+	endpoint_text(&s->network.proxy, at);
+	if (r)
+		cidr_text(&r->to, range);
+	error_set(err, ERROR_SANDBOX_EGRESS_UNAVAILABLE,
+		"the egress filter closes the run's own proxy at %s: %s %s", at,
+		r && r->stage == EGRESS_DENIED ? "deny_cidrs has" : "closed by",
+		r ? range : "default deny");
+	return error_set_remedy(err,
+		"take that range out of executors.container.egress_filter.deny_cidrs, or "
+		"choose another subnet_pool");
+}
+
+/* Tables of dead networks that name this bridge: engines give its name to the next network. */
+struct others {
+	const char *own, *bridge;
+	struct str *script;
+};
+
+static void remove_other(void *data, const struct nft_listed *t)
+{
+	auto_error struct error err = ERROR_INIT;
+	const struct others *o = data;
+
+	if (text_is(t->bridge, o->bridge) && !text_is(t->name, o->own) &&
+		nft_script_remove(t->name, o->script, &err) < 0)
+		log_warning("%s", err.message);
+}
+
+static int render(
+	struct supervisor *s, const struct egress_policy *p, struct str *script, struct error *err)
+{
+	const char *table = s->plan.network.table_name;
+	auto_free char *comment = mem_printf("cloop %s %s", s->home.id, s->plan.network.name);
+	struct nft_script_names names = {
+		NFT_BRIDGE, text_of(table), text_of(s->network.made.bridge), text_of(comment)};
+	struct others others = {table, s->network.made.bridge, script};
+
+	if (nft_script_render(p, &names, script, err) < 0)
+		return -1;
+	return nft_call_tables(remove_other, &others, err);
+}
+
+/* Of a shared network: what every guard may find from now on. */
+static int note(struct supervisor *s, struct error *err)
+{
+	return s->plan.network.shared
+		       ? network_lock_write_note(s->home.sockets_fd, s->plan.network.table_name,
+				 s->network.fingerprint, err)
+		       : 0;
+}
+
+int network_table_apply(struct supervisor *s, struct error *err)
+{
+	AUTO(egress_policy) p = {.n_rules = 0};
+	AUTO(str) script = STR_INIT(2 * NFT_SCRIPT_MAX);
+
+	if (compile(s, &p, err) < 0 || check_proxy(s, &p, err) < 0)
+		return -1;
+	if (!s->plan.network.table)
+		return 0;
+	if (render(s, &p, &script, err) < 0 || guard_begin(s, err) < 0 ||
+		nft_call_apply(&script, err) < 0)
+		return -1;
+	s->network.applied = true;
+	if (fault_hit("network:applied"))
+		return error_set(err, ERROR_SHIM_FAILED, "fault injected at network:applied");
+	/* What came up to here was our own doing; from here on it is somebody else's. */
+	guard_forget(s);
+	if (nft_call_fingerprint(s->plan.network.table_name, s->network.fingerprint, err) < 0 ||
+		note(s, err) < 0)
+		return -1;
+	guard_arm(s);
+	return 0;
+}
+
+void network_table_leave(struct supervisor *s)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO(egress_policy) p = {.n_rules = 0};
+	AUTO(str) script = STR_INIT(2 * NFT_SCRIPT_MAX);
+
+	s->network.has_proxy = false;
+	if (!s->plan.network.table || !s->network.applied || !s->network.made.bridge)
+		return;
+	if (compile(s, &p, &err) < 0 || render(s, &p, &script, &err) < 0 ||
+		nft_call_apply(&script, &err) < 0 ||
+		nft_call_fingerprint(s->plan.network.table_name, s->network.fingerprint, &err) <
+			0 ||
+		note(s, &err) < 0)
+		log_warning("the table %s: %s", s->plan.network.table_name, err.message);
+}
+
+void network_table_remove(struct supervisor *s)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO(str) script = STR_INIT(4096);
+
+	if (!s->plan.network.table)
+		return;
+	if (nft_script_remove(text_of(s->plan.network.table_name), &script, &err) < 0 ||
+		nft_call_apply(&script, &err) < 0)
+		log_warning("the table %s is left: %s", s->plan.network.table_name, err.message);
+	s->network.applied = false;
+}

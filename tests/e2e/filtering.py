@@ -1,0 +1,70 @@
+"""Runs with a filtered network, and what may not be left of one."""
+import contextlib
+import json
+import pathlib
+
+from internet import Internet, until
+
+FILTER = {"enabled": True, "allow_public_internet": True, "allow_ports": ["80"]}
+INTERNAL = {"enabled": True, "internal": True}
+
+
+@contextlib.contextmanager
+def in_a_box(stage):
+    """The engine and cloop in a namespace of their own; nothing of ours is left there."""
+    with Internet() as net:
+        leave = net.enter(stage.engine)
+        try:
+            yield net
+            until(lambda: not tables(net))
+            until(lambda: not networks(stage))
+            until(lambda: not locks())
+        finally:
+            leave()
+
+
+def configure(stage, filter=None, **options):
+    stage.config(network="bridge", egress_filter=filter or FILTER, **options)
+
+
+def sleeper(stage, **more):
+    """A run that sleeps: its handle, and a pid in its network namespace."""
+    handle = stage.detach("/bin/sleep", "600", **more)
+    return handle, stage.engine.inspect(stage.container_of(handle))["State"]["Pid"]
+
+
+def stop(stage, *handles):
+    for handle in handles:
+        assert stage.cloop("stop", "--grace", "0", handle).rc == 0
+    stage.home_is_free()
+
+
+def tables(net):
+    text = net.at(net.box, "nft", "list", "tables").stdout
+    return [line.split()[2] for line in text.splitlines() if "cloop_sbx_" in line]
+
+
+def locks():
+    return list(pathlib.Path("/run/cloop").glob("net-*"))
+
+
+def networks(stage):
+    """Of this home: those of podman are the whole machine's."""
+    home = (stage.home / "id").read_text().strip() if (stage.home / "id").exists() else "none"
+    return stage.engine.lines("network", "ls", f"--filter=label=cloop.home={home}", "--format={{.Name}}")
+
+
+def warned(record, code):
+    return [w for w in record["warnings"] if w["code"] == code]
+
+
+def supervisor(stage, handle):
+    """Pid of the run's shim."""
+    import leaks
+    found = [pid for pid, words in leaks.processes(stage) if "cloop-shim" in words and handle in words]
+    assert len(found) == 1, found
+    return found[0]
+
+
+def note(stage, handle):
+    return json.loads((stage.home / "runs" / handle / "network.json").read_text())

@@ -1,0 +1,86 @@
+"""What happens to a run whose table of nft somebody else changes (network.md §9.6)."""
+import os
+import signal
+import time
+
+import pytest
+
+from filtering import configure, in_a_box, networks, note, sleeper, stop, supervisor, tables, warned
+from internet import interfaces, until
+from test_journal import journal
+
+LOST_SECONDS = 1
+SLACK = 3  # of a machine that does other things, too
+
+
+@pytest.fixture
+def net(stage):
+    if stage.engine.key != "P":
+        pytest.skip("podman rootful lives in a namespace of the test")
+    with in_a_box(stage) as net:
+        configure(stage)
+        yield net
+
+
+def lost(pid):
+    """Seconds until only loopback is left."""
+    begin = time.monotonic()
+    until(lambda: interfaces(pid) == {"lo"})
+    return time.monotonic() - begin
+
+
+def of(net, words):
+    return [tables(net)[0] if w == "TABLE" else w for w in words.split()]
+
+
+@pytest.mark.parametrize("words", ["flush table inet TABLE", "delete table inet TABLE", "flush ruleset",
+                                   "add rule inet TABLE refuse counter"])
+def test_cut_off(stage, net, words):
+    handle, pid = sleeper(stage)
+    net.at(net.box, "nft", *of(net, words))
+    assert lost(pid) < LOST_SECONDS * SLACK
+    until(lambda: warned(stage.status(handle), "egress_filter_lost"))
+    assert stage.status(handle)["state"] == "running"
+    until(lambda: note(stage, handle)["lost"])
+    stop(stage, handle)
+    assert [row for row in journal(stage) if row["kind"] == "egress_filter_lost"]
+
+
+def test_other_tables_are_none_of_its_business(stage, net):
+    handle, pid = sleeper(stage)
+    for words in ("add table inet other", "add chain inet other c", "delete table inet other"):
+        net.at(net.box, "nft", *words.split())
+    time.sleep(0.7)
+    assert "eth0" in interfaces(pid) and not stage.status(handle)["warnings"]
+    stop(stage, handle)
+
+
+def test_new_supervisor_guards_again(stage, net):
+    handle, pid = sleeper(stage)
+    os.kill(supervisor(stage, handle), signal.SIGKILL)
+    stage.cloop("ps")
+    until(lambda: stage.status(handle)["state"] == "running")
+    supervisor(stage, handle)
+    time.sleep(0.3)
+    assert "eth0" in interfaces(pid)
+    net.at(net.box, "nft", "flush", "ruleset")
+    lost(pid)
+    stop(stage, handle)
+
+
+def test_lost_while_nobody_looked(stage, net):
+    handle, pid = sleeper(stage)
+    os.kill(supervisor(stage, handle), signal.SIGKILL)
+    net.at(net.box, "nft", "flush", "ruleset")
+    stage.cloop("ps")
+    lost(pid)
+    stop(stage, handle)
+
+
+def test_reaped_after_the_death_of_all(stage, net):
+    handle, _ = sleeper(stage)
+    os.kill(supervisor(stage, handle), signal.SIGKILL)
+    stage.engine.call("kill", stage.container_of(handle))
+    stage.cloop("executor", "reap")
+    stage.home_is_free()
+    until(lambda: not networks(stage) and not tables(net))

@@ -1,0 +1,90 @@
+"""What docker's networks must be, too: its daemon lives in the host's own namespace, so what answers is a
+namespace at the end of a pair of the test, and nothing else is asked."""
+import contextlib
+import json
+import os
+
+import pytest
+
+from filtering import configure, networks, sleeper, stop
+from internet import addresses, interfaces, probe, run, until
+
+NAME = f"ce2e{os.getpid()}"
+OUTSIDE = "10.99.77.2"
+OURS = {"enabled": True, "allow_cidrs": [f"{OUTSIDE}/32"], "allow_ports": ["80"]}
+
+
+def tables(stage):
+    home = (stage.home / "id").read_text().strip()
+    rules = run("nft", "list", "ruleset", "inet").stdout
+    return [line for line in rules.splitlines() if f'comment "cloop {home} ' in line]
+
+
+@pytest.fixture
+def outside(stage):
+    if stage.engine.key != "D":
+        pytest.skip("of docker")
+    run("ip", "netns", "add", NAME)
+    try:
+        run("ip", "link", "add", NAME, "type", "veth", "peer", "name", "uplink", "netns", NAME)
+        run("ip", "addr", "add", "10.99.77.1/30", "dev", NAME)
+        run("ip", "link", "set", NAME, "up")
+        run("ip", "-n", NAME, "addr", "add", f"{OUTSIDE}/30", "dev", "uplink")
+        run("ip", "-n", NAME, "link", "set", "uplink", "up")
+        run("ip", "-n", NAME, "link", "set", "lo", "up")
+        run("ip", "-n", NAME, "route", "add", "default", "via", "10.99.77.1")
+        yield NAME
+        until(lambda: not tables(stage) and not networks(stage))
+    finally:
+        with contextlib.suppress(AssertionError):
+            run("ip", "link", "del", NAME)
+        run("ip", "netns", "del", NAME, check=False)
+
+
+@contextlib.contextmanager
+def listening(namespace, port):
+    import subprocess
+    import sys
+    from internet import HERE
+    words = ["ip", "netns", "exec", namespace] if namespace else []
+    p = subprocess.Popen([*words, sys.executable, str(HERE / "listener.py"), "/dev/null", str(port)],
+                         stdout=subprocess.PIPE)
+    assert p.stdout.readline() == b"ready\n"
+    try:
+        yield
+    finally:
+        p.kill()
+        p.wait()
+        p.stdout.close()
+
+
+def test_filtered(stage, outside):
+    """The one address that is open, the host that is not, and a neighbour."""
+    configure(stage, OURS)
+    (one, pid), (two, other) = (sleeper(stage) for _ in range(2))
+    gateway = json.loads((stage.home / "runs" / one / "network.json").read_text())["gateway"]
+    with listening(outside, 80), listening(None, 8099):
+        probes = [[OUTSIDE, 80, "tcp"], [OUTSIDE, 81, "tcp"], [gateway, 8099, "tcp"],
+                  ["10.99.77.1", 8099, "tcp"], ["169.254.169.254", 80, "tcp"],
+                  [addresses(other)[0], 8099, "tcp"]]
+        got = [answer for answer, _ in probe(pid, probes)]
+    assert got[0] == "open" and not {"open", "timeout"} & set(got[1:]), got
+    table = run("nft", "list", "tables").stdout.split()
+    mine = [t for t in table if t.startswith("cloop_sbx_") and f'"cloop {home(stage)} ' in
+            run("nft", "list", "table", "inet", t).stdout]
+    assert len(mine) == 2
+    run("nft", "flush", "table", "inet", mine[0])
+    until(lambda: {"lo"} in (interfaces(pid), interfaces(other)))
+    stop(stage, one, two)
+
+
+def home(stage):
+    return (stage.home / "id").read_text().strip()
+
+
+def test_internal_and_names(stage, outside):
+    """docker's own resolver asks from the host's namespace: nobody may be asked at all."""
+    configure(stage, {"enabled": True, "internal": True})
+    r = stage.sh("timeout 2 nslookup canary.example; grep nameserver /etc/resolv.conf; ip route")
+    assert b"default" not in r.out and b"Address: " not in r.out.split(b"canary")[-1], r
+    stage.home_is_free()
