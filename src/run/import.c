@@ -54,6 +54,39 @@ static int add_event(struct store *s, const struct final_record *f, const char *
 	return store_journal_add(s, &event, err);
 }
 
+static bool has_warning(const json_t *record, enum error_code code)
+{
+	size_t i;
+	json_t *w;
+
+	json_array_foreach(json_object_get(record, "warnings"), i, w)
+	{
+		if (text_is(json_get_text(w, "code"), error_code_text(code)))
+			return true;
+	}
+	return false;
+}
+
+/* A sandbox that its filter no longer held (network.md §9.6, §12.4). */
+static int audit_filter(
+	struct store *s, const struct final_record *f, const json_t *record, struct error *err)
+{
+	auto_json *payload = json_pack("{s:s, s:s, s:o, s:o, s:o}", "decision", "deny", "verdict",
+		"filter_lost", "executor_id",
+		json_from_string(json_get_string(record, "executor_id")), "project",
+		json_from_string(f->project), "handle", json_from_bytes(f->row.handle));
+	struct store_audit_event event = {
+		.action = "egress.filter_lost",
+		.entity = "run",
+		.actor = "system",
+		.payload = payload,
+	};
+
+	if (!has_warning(record, ERROR_EGRESS_FILTER_LOST))
+		return 0;
+	return store_audit_add(s, &event, err);
+}
+
 /* A crossing of the free-space floor is for administrators, too (disk-and-secrets.md §11). */
 static int audit_disk_low(
 	struct store *s, const struct final_record *f, const char *said, struct error *err)
@@ -174,7 +207,8 @@ static int take_over(struct store *s, const struct due *d, struct error *err)
 	if (r > 0)
 		return 0;
 	if (store_project_note(s, f->project, err) < 0 ||
-		journal_warnings(s, f, d->record, err) < 0)
+		journal_warnings(s, f, d->record, err) < 0 ||
+		audit_filter(s, f, d->record, err) < 0)
 		return -1;
 	return journal_end(s, f, err);
 }
@@ -185,19 +219,6 @@ static void ignore_lease(void *data, const struct store_lease *l)
 	(void)l;
 }
 
-static bool has_disk_low(const json_t *record)
-{
-	size_t i;
-	json_t *w;
-
-	json_array_foreach(json_object_get(record, "warnings"), i, w)
-	{
-		if (text_is(json_get_text(w, "code"), error_code_text(ERROR_DISK_LOW)))
-			return true;
-	}
-	return false;
-}
-
 /*
  * The row of a plain run is written again after a power cut, since its mark is one of this boot. An
  * audit row must not be taken back: those come with tasks and leases.
@@ -206,7 +227,8 @@ static int relax(struct store *s, const struct batch *b, struct error *err)
 {
 	for (size_t i = 0; i < b->n; i++) {
 		const struct due *d = &b->v[i];
-		int r = d->final.row.task != 0 || has_disk_low(d->record)
+		int r = d->final.row.task != 0 || has_warning(d->record, ERROR_DISK_LOW) ||
+					has_warning(d->record, ERROR_EGRESS_FILTER_LOST)
 				? 0
 				: store_lease_show_run(s, d->run.handle, ignore_lease, NULL, err);
 		if (r <= 0)
