@@ -163,28 +163,28 @@ def test_rootless_refuses_a_filter(stage):
     assert stage.run("/bin/true").rc == 0
 
 
-BROKER = {"enabled": True, "internal": True, "broker": "10.213.0.200:80"}
+BROKER = {"enabled": True, "internal": True, "broker": "10.66.7.9:80"}
 
 
-def shared_name(stage):
-    return "cloop-sbx-container"
+POOL = "10.66.7.0/24"
+SHARED = "cloop-sbx-container"
 
 
 def test_shared_with_a_broker(stage, net):
     """One network for all: the broker is reached, the host and a neighbour are not."""
-    configure(stage, {**BROKER, "broker": "10.88.7.9:80", "subnet_pool": "10.88.7.0/24"})
+    configure(stage, {**BROKER, "subnet_pool": POOL})
     (one, pid), (two, other) = (sleeper(stage) for _ in range(2))
     [name] = networks(stage)
-    assert name == shared_name(stage) and len(tables(net)) == 1
-    stage.engine.call("run", "--detach", "--name=broker", f"--network={name}", "--ip=10.88.7.9",
+    assert name == SHARED and len(tables(net)) == 1
+    stage.engine.call("run", "--detach", "--name=broker", f"--network={name}", "--ip=10.66.7.9",
                       *([f"--runtime={stage.engine.oci_runtime}"] if stage.engine.oci_runtime else []),
                       "--ulimit=nofile=256:256", "--ulimit=nproc=256:256", "--cgroupns=private",
-                      "localhost/cloop-e2e:1", "/bin/nc", "-lk", "-p", "80", "-e", "/bin/true")
+                      "localhost/cloop-e2e:1", "/bin/sh", "-c", "while :; do nc -l -p 80; done")
     try:
         net.listen(net.box, 80)
         neighbour = addresses(other)[0]
-        until(lambda: probe(pid, [["10.88.7.9", 80, "tcp"]])[0][0] == "open")
-        got = [g for g, _ in probe(pid, [["10.88.7.1", 80, "tcp"], [neighbour, 80, "tcp"]], seconds=1)]
+        until(lambda: probe(pid, [["10.66.7.9", 80, "tcp"]])[0][0] == "open")
+        got = [g for g, _ in probe(pid, [["10.66.7.1", 80, "tcp"], [neighbour, 80, "tcp"]], seconds=1)]
         assert "open" not in got and got[0] != "timeout", got
         assert not warned(stage.status(two), "neighbours_open")
         stop(stage, one, two)
@@ -199,12 +199,12 @@ def test_shared_with_a_broker(stage, net):
 
 def test_network_of_another(stage, net):
     """A network of our name that is not ours is neither used nor removed."""
-    configure(stage, {**BROKER, "subnet_pool": "10.88.7.0/24", "broker": "10.88.7.9:80"})
-    stage.engine.call("network", "create", "--internal", "--subnet=10.88.9.0/24", shared_name(stage))
+    configure(stage, {**BROKER, "subnet_pool": POOL})
+    stage.engine.call("network", "create", "--internal", "--subnet=10.66.9.0/24", SHARED)
     try:
         stage.refused("/bin/true", code="egress_network_conflict")
-        assert shared_name(stage) in stage.engine.lines("network", "ls", "--format={{.Name}}")
+        assert SHARED in stage.engine.lines("network", "ls", "--format={{.Name}}")
     finally:
-        stage.engine.call("network", "rm", shared_name(stage))
+        stage.engine.call("network", "rm", SHARED)
         for file in locks():
             file.unlink()
