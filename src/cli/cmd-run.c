@@ -185,7 +185,7 @@ static int run(struct cli *c, struct error *err)
 }
 
 static const struct option options[] = {
-	{"--executor", "ID", "the executor to use instead of the default", NULL, false},
+	{"--executor", "ID", "this executor, whatever the project is bound to", NULL, false},
 	{"--task", "ID", "run this pending task", NULL, false},
 	{"--title", "TEXT", "a name for the run, for people", NULL, false},
 	{"--timeout", "DURATION", "end the run after this time (90, 500ms, 10m, 2h)", NULL, false},

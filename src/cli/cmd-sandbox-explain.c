@@ -36,8 +36,9 @@ static void print_argv(const json_t *argv)
 
 static void print(const json_t *j)
 {
-	static const char *const keys[] = {"executor", "spec", "requirements", "limits", "network",
-		"image", "build_network", "env", "grants", "mounts", "ungated", "warnings"};
+	static const char *const keys[] = {"executor", "placement", "spec", "requirements",
+		"limits", "network", "image", "build_network", "env", "grants", "mounts", "ungated",
+		"warnings"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		print_section(j, keys[i]);
@@ -73,7 +74,7 @@ static int run(struct cli *c, struct error *err)
 }
 
 static const struct option options[] = {
-	{"--executor", "ID", "the executor to use instead of the default", NULL, false},
+	{"--executor", "ID", "this executor, whatever the project is bound to", NULL, false},
 	{NULL, NULL, NULL, NULL, false},
 };
 

@@ -158,6 +158,8 @@ def test_placement(stage):
     [rejected] = placement["rejections"]
     assert (rejected["executor_id"], rejected["constraint"]) == ("localprocess", "network_off")
     assert rejected["detail"]
+    shown = stage.cloop("sandbox", "explain", "-C", stage.project).out.decode()
+    assert "\nplacement " in shown and "localprocess" in shown
     configure(stage)
     assert explain(stage)["placement"]["by"] == "only"
 
