@@ -2,6 +2,8 @@
  */
 #pragma once
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/socket.h>
