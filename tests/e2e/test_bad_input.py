@@ -221,7 +221,7 @@ ARGUMENTS = {
     "attach": ["c"], "task show": ["1"], "task reset": ["1"],
     "secret mint": ["n", "--kind", "env", "--value", "v"], "secret delete": ["n"],
     "secret grant": ["n", "--to", "any"], "secret revoke": ["g"], "lease revoke": ["l"],
-    "lease extend": ["--run", "c"], "project set": ["provider", "none"], "config set": ["executors.container.memory", "1g"],
+    "lease extend": ["--run", "c"], "egress revoke": ["g"], "egress test": ["http://a/"], "project set": ["provider", "none"], "config set": ["executors.container.memory", "1g"],
 }
 
 
