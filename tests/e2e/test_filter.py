@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from filtering import (FILTER, INTERNAL, configure, in_a_box, locks, networks, sleeper, stop, tables, warned)
+from filtering import (FILTER, INTERNAL, configure, in_a_box, locks, networks, note, sleeper, stop, tables, warned)
 from internet import addresses, interfaces, probe, until
 
 pytestmark = pytest.mark.root
@@ -208,3 +208,28 @@ def test_network_of_another(stage, net):
         stage.engine.call("network", "rm", SHARED)
         for file in locks():
             file.unlink()
+
+
+SPACES = ("isolated", {"enabled": True, "internal": True}), ("filtered", FILTER)
+
+
+@pytest.mark.parametrize("kind,rules", SPACES, ids=[kind for kind, _ in SPACES])
+def test_only_the_proxy_is_open(stage, net, kind, rules):
+    """A run with a grant reaches its own proxy at the gateway, and nothing else of the host."""
+    configure(stage, rules)
+    grant = stage.answer("egress", "grant", "--to", f"project:{stage.project}", "--hosts",
+                         "93.184.216.34", "--ports", "80")["id"]
+    stage.spec({"capabilities": {"network": grant}})
+    net.listen(net.outside, 80)
+    net.listen(net.box, 80)
+    handle, pid = sleeper(stage)
+    proxy = note(stage, handle)["proxy"]
+    gateway, port = proxy.rsplit(":", 1)
+    probes = [[gateway, int(port), "tcp"], [gateway, 80, "tcp"], ["198.51.100.1", int(port), "tcp"],
+              ["10.1.1.1", 80, "tcp"]]
+    got = [answer for answer, _ in probe(pid, probes)]
+    assert got[0] == "open" and not {"open", "timeout"} & set(got[1:]), got
+    stop(stage, handle)
+    r = stage.sh("wget -q -O - http://93.184.216.34/ 2>&1; echo; echo $HTTP_PROXY | cut -d@ -f2")
+    assert r.rc == 0 and b"10.213." in r.out, r
+    stage.home_is_free()
