@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "executor/container/capabilities.h"
 #include "executor/container/driver/driver.h"
+#include "executor/container/plan-network.h"
 #include "executor/container/driver/image-harness.h"
 #include "executor/container/driver/run-image.h"
 #include "executor/rundir/record.h"
@@ -402,6 +403,15 @@ static json_t *explain_image(
 	return j;
 }
 
+/* One that is made for the run has a kind for its mode, and what its filter comes to. */
+static void explain_network(const struct plan_network *n, json_t *network)
+{
+	if (!plan_network_made(n))
+		return;
+	json_object_set_new(network, "mode", json_string(network_plan_kind_text(n->kind)));
+	json_object_set_new(network, "filter", json_string(egress_mode_text(n->mode)));
+}
+
 int dispatch_explain(
 	const struct context *c, const struct dispatch *in, json_t **ret, struct error *err)
 {
@@ -410,6 +420,7 @@ int dispatch_explain(
 	AUTO(prepared) p = {.lease = &k.lease, .egress = &k.egress};
 	AUTO(argv_line) line = ARGV_LINE_INIT;
 	AUTO(run_image) image = RUN_IMAGE_INIT;
+	AUTO(plan_network) network = PLAN_NETWORK_INIT;
 
 	*ret = NULL;
 	if (decide(c, in, &k, &d, err) < 0)
@@ -421,8 +432,9 @@ int dispatch_explain(
 	json_object_set_new(*ret, "grants", offer_to_json(&k.lease.offer));
 	if (!container_driver_of(d.executor))
 		return 0;
-	if (container_driver_explain(d.executor, &p.start, &line, &image, err) < 0)
+	if (container_driver_explain(d.executor, &p.start, &line, &image, &network, err) < 0)
 		return -1;
+	explain_network(&network, json_object_get(*ret, "network"));
 	json_object_set_new(*ret, "image", explain_image(c, &d, &image));
 	if (image.build.key[0])
 		json_object_set_new(*ret, "build_network", json_string(image.build.network));

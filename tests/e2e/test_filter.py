@@ -148,6 +148,9 @@ def test_failed_starts_leave_nothing(stage, net, point):
 
 def test_operators_own_resolvers_are_left_out(stage, net):
     configure(stage, extra_args=["--dns=10.9.9.9"])
+    explained = stage.answer("sandbox", "explain", "-C", stage.project, "--", "true")
+    assert explained["network"]["mode"] == "run" and explained["network"]["filter"] == "filtered"
+    assert not networks(stage)
     r = stage.sh("cat /etc/resolv.conf")
     assert b"10.9.9.9" not in r.out and warned(r.record, "extra_dns_ignored"), r
 

@@ -42,13 +42,14 @@ const struct egress_filter *container_driver_filter(const struct container_drive
 must_check int container_driver_start(const struct executor *e, const struct executor_start *start,
 	char ret_handle[EXECUTOR_HANDLE_SIZE], struct error *err);
 /*
- * The engine line that a start would use, with handle c-000000000000 (§6.1). Looks the image up in
- * the engine's store; starts nothing.
+ * The engine line that a start would use, with handle c-000000000000 (§6.1), and its network. Looks
+ * the image up in the engine's store; starts nothing.
  */
 struct run_image;
+struct plan_network;
 must_check int container_driver_explain(const struct executor *e,
 	const struct executor_start *start, struct argv_line *ret, struct run_image *ret_image,
-	struct error *err);
+	struct plan_network *ret_network, struct error *err);
 
 /* capabilities.c, checks.c */
 void container_driver_capabilities(const struct executor *e, struct candidate *ret);

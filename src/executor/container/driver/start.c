@@ -260,7 +260,8 @@ static int settle_image(struct preparation *p, bool look_only, struct error *err
 }
 
 int container_driver_explain(const struct executor *e, const struct executor_start *start,
-	struct argv_line *ret, struct run_image *ret_image, struct error *err)
+	struct argv_line *ret, struct run_image *ret_image, struct plan_network *ret_network,
+	struct error *err)
 {
 	AUTO(preparation) p;
 
@@ -271,6 +272,8 @@ int container_driver_explain(const struct executor *e, const struct executor_sta
 	p.line = ARGV_LINE_INIT;
 	*ret_image = p.image;
 	p.image = RUN_IMAGE_INIT;
+	*ret_network = p.network.plan;
+	p.network.plan = PLAN_NETWORK_INIT;
 	return 0;
 }
 
