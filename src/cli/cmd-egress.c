@@ -2,13 +2,16 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/num.h"
 #include "cli/actor.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/grant-options.h"
 #include "executor/rundir/home.h"
+#include "config/config.h"
 #include "run/egress-grants.h"
+#include "run/egress-test.h"
 #include "store/store.h"
 #include "vault/clocks-now.h"
 #include "vault/ttl.h"
@@ -232,4 +235,100 @@ const struct verb cmd_egress_list = {
 		"not reached every run stays in the list as revoke_pending, unreachable or failed. "
 		"The ID is what capabilities.network of a project's file names.",
 	.run = run_list,
+};
+
+/* ---- test ---- */
+
+/* The newest active grant to this subject. */
+static int find_grant(const struct cli *c, struct store *store, char **ret, struct error *err)
+{
+	AUTO(subject) subject = {.text = NULL};
+	auto_json *list = json_array();
+	struct two_clocks now = clocks_now();
+	struct egress_grants_filter filter = {.all = false};
+	const char *wanted = cli_option(c, "--to");
+
+	if (subject_parse(text_of(wanted), &subject, err) < 0)
+		return -1;
+	filter.subject = text_of(subject.text);
+	if (egress_grants_list(store, &filter, &now, list, err) < 0)
+		return -1;
+	const char *id = json_get_string(json_array_get(list, 0), "id");
+	if (!id)
+		return error_set(err, ERROR_EGRESS_GRANT_NOT_FOUND, "there is no grant to %s",
+			quoted_string(subject.text));
+	*ret = mem_strdup(id);
+	return 0;
+}
+
+static void print_tested(const json_t *j)
+{
+	const char *reason = json_get_string(j, "reason");
+
+	printf("%s (%s), under %s\n", json_get_string(j, "verdict"), json_get_string(j, "status"),
+		json_get_string(j, "grant"));
+	if (reason)
+		fputs(reason, stdout);
+}
+
+static int run_test(struct cli *c, struct error *err)
+{
+	AUTO(home) home = HOME_INIT;
+	AUTO(config) config = {0};
+	AUTO_PTR(store) store = NULL;
+	auto_free char *grant =
+		mem_strdup(cli_option(c, "--grant") ? cli_option(c, "--grant") : "");
+	auto_json *answer = NULL;
+	struct text url = text_of(cli_arg(c, 0));
+	struct egress_test t = {.settings = &config.egress, .url = url.p};
+	uint64_t timeout;
+	const char *path = cli_config(c, err);
+
+	if (!text_starts_nocase(url, "http://") && !text_starts_nocase(url, "https://"))
+		return cli_usage(c, err, "give a URL that begins with http:// or https://");
+	if (!grant[0] == !cli_option(c, "--to"))
+		return cli_usage(
+			c, err, "name the grant with --grant ID, or its subject with --to");
+	if (!path || cli_option_duration_ms(c, "--timeout", 30000, &timeout, err) < 0 ||
+		config_load(path, &config, err) < 0 || cli_home_open(c, &home, err) < 0 ||
+		store_open(home.path, &store, err) < 0)
+		return -1;
+	if (cli_option(c, "--to")) {
+		mem_set_string(&grant, NULL);
+		if (find_grant(c, store, &grant, err) < 0)
+			return -1;
+	}
+	t.store = store;
+	t.grant = grant;
+	t.timeout_ms = (int64_t)timeout;
+	if (egress_test_run(&t, &answer, err) < 0)
+		return -1;
+	bool allowed = json_get_bool(answer, "allowed", false);
+	if (c->json)
+		cli_print_json(json_incref(answer));
+	else
+		print_tested(answer);
+	return allowed ? CLI_OK : CLI_REFUSED;
+}
+
+static const struct option test_options[] = {
+	{"--grant", "ID", "under this grant", NULL, false},
+	{"--to", "SUBJECT", "under the newest grant to this subject", NULL, false},
+	{"--timeout", "DURATION", "how long to wait for an answer (default 30s)", NULL, false},
+	{NULL, NULL, NULL, NULL, false},
+};
+
+const struct verb cmd_egress_test = {
+	.group = "egress",
+	.name = "test",
+	.summary = "ask for a URL as a run under a grant would",
+	.args = "URL",
+	.min_args = 1,
+	.max_args = 1,
+	.flags = VERB_JSON | VERB_HOME | VERB_CONFIG,
+	.options = test_options,
+	.help = "Opens a real session on a proxy on loopback, asks once, and says the verdict: of "
+		"http the answer's head, of https whether a tunnel is opened. Exits with 1 on a "
+		"refusal, with the words that the sandbox would see. It is in the audit trail.",
+	.run = run_test,
 };

@@ -17,6 +17,7 @@ extern const struct verb cmd_egress_firewall;
 extern const struct verb cmd_egress_grant;
 extern const struct verb cmd_egress_list;
 extern const struct verb cmd_egress_revoke;
+extern const struct verb cmd_egress_test;
 extern const struct verb cmd_executor_list;
 extern const struct verb cmd_executor_bind;
 extern const struct verb cmd_executor_reap;

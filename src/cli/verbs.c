@@ -28,6 +28,7 @@ const struct verb *const verbs[] = {
 	&cmd_egress_grant,
 	&cmd_egress_list,
 	&cmd_egress_revoke,
+	&cmd_egress_test,
 	&cmd_egress_firewall,
 	&cmd_project_list,
 	&cmd_project_show,

@@ -368,3 +368,19 @@ def test_revoked_while_the_run_was_prepared(stage, origin):
     _, err = run.communicate(timeout=60)
     assert run.returncode == 125 and b"revoked" in err, err
     assert not origin.seen
+
+
+def test_asked_as_a_run_would(stage, origin):
+    g = allow(stage, "--cidrs", f"{ORIGIN}/32", "--ports", "8000")
+    got = stage.answer("egress", "test", f"http://{ORIGIN}:8000/1", "--grant", g["id"])
+    assert (got["verdict"], got["status"], got["reason"]) == ("allow", "200", None)
+    got = stage.answer("egress", "test", f"https://{ORIGIN}:8000/", "--to", f"project:{stage.project}")
+    assert got["allowed"] and got["grant"] == g["id"]
+    for url, verdict in [(f"http://{ORIGIN}/", "port_not_allowed"), ("https://10.9.9.9:8000", "host_not_allowed")]:
+        got = stage.answer("egress", "test", url, "--grant", g["id"], status=1)
+        assert got["verdict"] in (verdict, "destination_blocked") and "cloop egress grant" in got["reason"], got
+    actions = granting.actions(stage)
+    assert actions.count("egress.open") == actions.count("egress.close") == 4
+    stage.answer("egress", "revoke", g["id"])
+    assert stage.answer("egress", "test", f"http://{ORIGIN}:8000/", "--grant", g["id"], status=1)["code"] == "grant_revoked"
+    assert stage.cloop("egress", "test", "ftp://x", "--grant", g["id"]).rc == 2
