@@ -163,7 +163,8 @@ def test_256_finished_runs_are_kept(stage):
 
 @pytest.fixture
 def switch(stage):
-    """An engine whose client can be told not to answer: the file makes it fail."""
+    """An engine whose client can be told not to answer: the file makes it fail; another one,
+    `slow`, delays the answer to a `kill` that was done."""
     place = pathlib.Path(tempfile.mkdtemp(prefix="cloop-e2e-", dir="/usr/local/lib"))
     place.chmod(0o755)
     down = stage.dir / "down"
@@ -171,7 +172,8 @@ def switch(stage):
     client = place / stage.engine.kind
     client.write_text(f'#!/bin/sh\nif [ -e {down} ]; then\n'
                       '\techo "Cannot connect to the engine: it is down" >&2; exit 125\nfi\n'
-                      f'exec {real} "$@"\n')
+                      f'[ -e {down.with_name("slow")} ] || exec {real} "$@"\n{real} "$@"; code=$?\n'
+                      'case " $* " in *" kill "*) sleep 1 ;; esac\nexit $code\n')
     client.chmod(0o755)
     stage.config(runtime=str(client))
     yield down
@@ -205,6 +207,22 @@ def test_engine_does_not_answer(stage, switch):
     stop.communicate(timeout=60)
     assert stop.returncode == 0
     assert crashing.wait_final(stage, stays)["outcome"] == "cancelled"
+
+
+@pytest.mark.root
+def test_engine_tells_of_a_signal_after_the_end(stage, switch):
+    """A successor's first signals go by the engine, whose client answers when the run has ended."""
+    handle = stage.detach("sleep", "100")
+    crashing.kill_shim(stage, handle)
+    switch.touch()
+    stage.answer("ps")
+    crashing.until(lambda: crashing.record_of(stage, handle)["state"] == "unknown", "state unknown")
+    stop = stage.popen("stop", "--grace", "60s", handle)
+    crashing.until(lambda: "why" in crashing.record_of(stage, handle)["supervision"], "request")
+    switch.with_name("slow").touch()
+    switch.unlink()
+    assert stop.wait(60) == 0
+    assert crashing.wait_final(stage, handle)["outcome"] == "cancelled"
 
 
 @pytest.mark.root

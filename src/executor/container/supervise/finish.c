@@ -234,7 +234,7 @@ static void ask_engine(void *data)
 
 void finish_begin(struct supervisor *s)
 {
-	if (s->phase == PHASE_ENDING || s->phase == PHASE_OVER)
+	if (s->phase == PHASE_ENDING || s->phase == PHASE_OVER || stop_holds_up_end(s))
 		return;
 	stop_watching(s);
 	stop_cleanup(s);

@@ -157,6 +157,11 @@ static void on_inspected(void *data, const struct engine_answer *answer)
 	s->kill_call = NULL;
 	if (!supervisor_released(s) || !s->pending_signal)
 		return;
+	if (s->end_waits) {
+		too_late(s);
+		finish_begin(s);
+		return;
+	}
 	bool answered = answer->exit_code == 0 && inspect_parse(answer->out, &seen, &err) == 0;
 	if (answered ? !seen.running : inspect_says_unknown(answer->stderr_text))
 		too_late(s);
@@ -174,7 +179,10 @@ static void on_engine_killed(void *data, const struct engine_answer *answer)
 		return;
 	if (answer->exit_code == 0) {
 		delivered(s);
-		thaw(s);
+		if (s->end_waits)
+			finish_begin(s);
+		else
+			thaw(s);
 		return;
 	}
 	s->kill_call = supervisor_inspect(s, on_inspected, &err);
@@ -192,6 +200,25 @@ static void engine_kill(struct supervisor *s)
 	s->kill_call = supervisor_engine(s, args, ENGINE_TIMEOUT_MS, on_engine_killed, &err);
 	if (!s->kill_call)
 		try_again(s);
+}
+
+static void on_no_word(void *data)
+{
+	struct supervisor *s = data;
+
+	s->retry_timer = NULL;
+	settle(s);
+	finish_begin(s);
+}
+
+bool stop_holds_up_end(struct supervisor *s)
+{
+	if (!s->kill_call || !s->pending_signal)
+		return false;
+	s->end_waits = true;
+	if (!s->retry_timer)
+		s->retry_timer = loop_at(s->loop, clock_boottime_ms() + ANSWER_MS, on_no_word, s);
+	return true;
 }
 
 /* The init said so, or has ended without a word. */

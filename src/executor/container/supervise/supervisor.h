@@ -126,6 +126,7 @@ struct supervisor {
 	struct loop_source *retry_timer;
 	struct loop_source *thaw_timer;
 	struct engine_call *kill_call;
+	bool end_waits; /* for what becomes of it */
 	struct engine_call *thaw_call;
 	int kill_attempts;
 	int pending_signal; /* sent, not known yet whether it arrived; 0 = none */
@@ -254,6 +255,11 @@ void stop_signal(struct supervisor *s, int signal);
 void stop_on_signalled(struct supervisor *s, uint32_t signal, uint32_t error);
 /* After an adoption: a request on record that is not finished, and what came meanwhile. */
 void stop_resume(struct supervisor *s);
+/*
+ * True: the engine is delivering a signal, and whether it did decides how the end is called.
+ * finish_begin() is called again when that is known, at the latest after two seconds.
+ */
+bool stop_holds_up_end(struct supervisor *s);
 void stop_cleanup(struct supervisor *s);
 
 /* finish.c */
