@@ -8,7 +8,7 @@ import tempfile
 import pytest
 
 import leaks
-from engines import ENGINES, params
+from engines import ENGINES, network_backend, params
 from stage import Stage
 
 
@@ -17,6 +17,10 @@ PARTS = ("P", "R", "rest")  # on podman rootful, on podman rootless, everything 
 
 def pytest_addoption(parser):
     parser.addoption("--part", choices=PARTS, help="P, R: what runs on that engine")
+
+
+def pytest_report_header():
+    return f"networks of podman: {network_backend()}"
 
 
 def part_of(item):

@@ -33,6 +33,8 @@ USUAL_CONF, HOST_CONF = map(pathlib.Path, ("/usr/share/containers/containers.con
 # With nothing to look in, dpkg answers at once.
 NATIVE_OVERLAY = (5, 13)  # in a user namespace
 QUICK_INFO = '[engine]\nenv = ["DPKG_ADMINDIR=/nonexistent"]\n'
+# The folder of netavark; without it podman's networks are CNI's.
+NETAVARK = os.environ.get("CLOOP_E2E_NETAVARK", "/usr/lib/podman")
 ROOTFS_FILES = {"etc/passwd": "root:x:0:0:root:/:/bin/sh\n", "etc/group": "root:x:0:\n"}
 
 
@@ -238,7 +240,7 @@ class Rootful(Podman):
         self.env["CONTAINERS_STORAGE_CONF"] = str(conf)
         if USUAL_CONF.exists() and not HOST_CONF.exists():  # it replaces both
             conf = self.place / "containers.conf"
-            conf.write_text(USUAL_CONF.read_text().replace("[engine]\n", QUICK_INFO, 1))
+            conf.write_text(network_conf(USUAL_CONF.read_text().replace("[engine]\n", QUICK_INFO, 1)))
             self.env["CONTAINERS_CONF"] = str(conf)
 
     def network_dirs(self):
@@ -284,7 +286,7 @@ class Rootless(Podman):
         runtime.mkdir(mode=0o700)
         conf = self.place / "user/.config/containers"
         conf.mkdir(parents=True)
-        (conf / "containers.conf").write_text(QUICK_INFO)
+        (conf / "containers.conf").write_text(network_conf(QUICK_INFO + "[network]\n"))
         if kernel() >= NATIVE_OVERLAY:  # else it may be vfs, which copies the image for each run
             (conf / "storage.conf").write_text('[storage]\ndriver = "overlay"\n')
         for path in (runtime, conf.parent, conf, *conf.iterdir()):
@@ -376,6 +378,19 @@ class Docker(Engine):
                 os.kill(pid, signal.SIGKILL)
             self.daemon.wait()
         self.log.close()
+
+
+def network_backend():
+    return "netavark" if NETAVARK and os.access(f"{NETAVARK}/netavark", os.X_OK) else "cni"
+
+
+def network_conf(text):
+    """This containers.conf, with the network backend that is there."""
+    dirs = json.dumps([NETAVARK, "/usr/libexec/podman", "/usr/lib/podman"])
+    text = text.replace("[engine]\n", f"[engine]\nhelper_binaries_dir = {dirs}\n", 1)
+    # Not the range of CNI's default network, which another podman of the machine can have.
+    network = f'network_backend = "{network_backend()}"\ndefault_subnet = "10.91.0.0/16"\n'
+    return text.replace("[network]\n", f"[network]\n{network}", 1)
 
 
 def kernel():
