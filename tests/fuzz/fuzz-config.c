@@ -46,7 +46,7 @@ static void edit(struct text file, const char *path, const char *value)
 	AUTO(str) after = STR_INIT(CONFIG_MAX_BYTES);
 	AUTO(str) cleared = STR_INIT(CONFIG_MAX_BYTES);
 	char *values[] = {mem_strdup(value), NULL};
-	auto_free char *owned = values[0];
+	auto_free char *owned __attribute__((unused)) = values[0];
 	struct edit set = {path, keys_find(path, &err), values, 1};
 	struct edit clear = {path, set.key, NULL, 0};
 

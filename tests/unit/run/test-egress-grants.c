@@ -126,8 +126,8 @@ static void test_over(void **state)
 		"UPDATE egress_grant SET revoked_at = 1",
 		"UPDATE egress_grant SET expires_at = unixepoch()",
 		/* The wall clock was set back by a day: it ages by the other one. */
-		"UPDATE egress_grant SET created_at = created_at + 86400, "
-		"expires_at = expires_at + 86400, boottime_ms = boottime_ms - 3600001",
+		("UPDATE egress_grant SET created_at = created_at + 86400, "
+		 "expires_at = expires_at + 86400, boottime_ms = boottime_ms - 3600001"),
 		"UPDATE egress_grant SET policy = '{\"cidrs\": [\"169.254.0.0/16\"]}'",
 		"UPDATE egress_grant SET policy = 'x'",
 		"UPDATE egress_grant SET subject = 'all'",
@@ -147,10 +147,9 @@ static void test_notes(void **state)
 	(void)state;
 	auto_error struct error err = ERROR_INIT;
 	AUTO(egress_grant) g = {.id = NULL};
-	auto_json *object =
-		json_pack("{s:s, s:s, s:[s, s, s, s], s:[s, s]}", "id",
-			"egress_0123456789abcdef01234567", "subject", "any", "hosts", "10.1.2.3",
-			"192.168.1.1", "9.9.9.9", "a.example", "cidrs", "10.0.0.0/8", "9.9.9.0/24");
+	auto_json *object = json_pack("{s:s, s:s, s:[s, s, s, s], s:[s, s]}", "id",
+		"egress_0123456789abcdef01234567", "subject", "any", "hosts", "10.1.2.3",
+		"192.168.1.1", "9.9.9.9", "a.example", "cidrs", "10.0.0.0/8", "9.9.9.0/24");
 
 	assert_done(egress_grant_read(object, &g, &err), &err);
 	auto_json *notes = egress_grants_notes(&g);

@@ -15,7 +15,7 @@ void host_ranges_done(struct host_ranges *r)
 	*r = (struct host_ranges){0};
 }
 
-static void add(struct host_ranges *r, int family, unsigned bits, const struct rtattr *a)
+static void add(struct host_ranges *r, int family, unsigned bits, struct rtattr *a)
 {
 	struct cidr c = {.address = {.family = family}, .bits = bits};
 	size_t size = family == AF_INET ? 4 : 16;
@@ -27,7 +27,7 @@ static void add(struct host_ranges *r, int family, unsigned bits, const struct r
 	r->v[r->n++] = c;
 }
 
-static void walk(struct host_ranges *r, const struct nlmsghdr *m)
+static void walk(struct host_ranges *r, struct nlmsghdr *m)
 {
 	const struct rtmsg *route = NLMSG_DATA(m);
 	const struct ifaddrmsg *address = NLMSG_DATA(m);
@@ -39,19 +39,22 @@ static void walk(struct host_ranges *r, const struct nlmsghdr *m)
 
 	if (m->nlmsg_len < NLMSG_LENGTH(head) || (family != AF_INET && family != AF_INET6))
 		return;
-	const struct rtattr *a = (const struct rtattr *)((const char *)NLMSG_DATA(m) + head);
+	struct rtattr *a = (struct rtattr *)((char *)NLMSG_DATA(m) + head);
 	int left = (int)(m->nlmsg_len - NLMSG_LENGTH(head));
 	for (; RTA_OK(a, left); a = RTA_NEXT(a, left))
 		if (a->rta_type == wanted)
 			add(r, family, bits, a);
 }
 
-/* 1: the dump has ended; 0: there is more; -1. */
-static int take(struct host_ranges *r, const char *bytes, ssize_t n)
+/*
+ * 1: the dump has ended; 0: there is more; -1. The kernel's macros take const away, so that nothing
+ * of it is const here.
+ */
+static int take(struct host_ranges *r, char *bytes, ssize_t n)
 {
 	unsigned left = (unsigned)n;
 
-	for (const struct nlmsghdr *m = (const struct nlmsghdr *)bytes; NLMSG_OK(m, left);
+	for (struct nlmsghdr *m = (struct nlmsghdr *)bytes; NLMSG_OK(m, left);
 		m = NLMSG_NEXT(m, left)) {
 		if (m->nlmsg_type == NLMSG_DONE)
 			return 1;
