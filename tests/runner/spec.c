@@ -23,7 +23,12 @@
 #include "sys/clock.h"
 #include "sys/file.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(SANITIZED)
 enum { TIME_FACTOR = 5 };
 #else
 enum { TIME_FACTOR = 1 };
