@@ -395,6 +395,50 @@ def test_a_kept_connection_that_closed_is_made_anew(stage):
     assert o.accepted == 20
 
 
+def chunks_of(n, each=16000):
+    """A body of n bytes in chunks as the proxy frames them, too."""
+    whole = b"%x\r\n%s\r\n" % (each, b"x" * each)
+    rest = b"%x\r\n%s\r\n" % (n % each, b"x" * (n % each)) if n % each else b""
+    return whole * (n // each) + rest + b"0\r\n\r\n"
+
+
+@pytest.mark.parametrize("before", [
+    b"", b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", b"X-Big: " + b"a" * 9000 + b"\r\n"])
+def test_a_chunked_answer_of_any_length_ends(stage, before):
+    """The end of a body may be read where it is others' turn."""
+    line = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
+    answer = before + line if before.startswith(b"HTTP") else line + before
+
+    def serve(s):
+        while h := head(s)[0]:
+            s.sendall(answer + b"\r\n" + chunks_of(int(h.split(b" ")[1][1:])))
+    o = stage.origin(serve)
+    s = stage.session(o)
+    c = stage.client(timeout=5)
+    for total in range(400000, 1050000, 4000):
+        c.sendall(stage.get(s, o, f"/{total}"))
+        got = bytearray()
+        while not got.endswith(b"\r\n0\r\n\r\n"):
+            got += c.recv(1 << 20)
+        assert got.count(b"x") >= total
+
+
+def test_a_chunked_request_of_any_length_ends(stage):
+    def serve(s):
+        while h := head(s):
+            got = bytearray(h[1])
+            while not got.endswith(b"\r\n0\r\n\r\n"):
+                got += s.recv(1 << 20)
+            s.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    o = stage.origin(serve)
+    s = stage.session(o)
+    c = stage.client(timeout=5)
+    for total in range(400000, 1050000, 20000):
+        c.sendall(stage.get(s, o, fields="Transfer-Encoding: chunked\r\n").replace(b"GET", b"PUT") +
+                  chunks_of(total))
+        assert c.recv(4096).endswith(b"ok"), total
+
+
 CHUNKED = b"5;x=y\r\nhello\r\nA\r\n0123456789\r\n0\r\nTrailer: gone\r\n\r\n"
 
 

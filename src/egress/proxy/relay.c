@@ -11,6 +11,7 @@ enum { ROUNDS = 32, INTERIM_MAX = 8, HEAD_RECEIVE = 8000, CHUNKS_RECEIVE = 32000
 /* How one direction stands. */
 enum part {
 	PART_WAITS,
+	PART_TURN, /* could go on, but others have their turn */
 	PART_DONE,
 	PART_AGAIN, /* the origin had closed a kept connection before it saw the request */
 	PART_USED_UP,
@@ -94,10 +95,12 @@ static enum part send_request(struct conn *c)
 	struct exchange *x = c->x;
 	enum part part = PART_DONE;
 
+	if (x->upstream_deaf)
+		return PART_DONE;
 	/* In one write with the head. */
 	if (c->up.written == 0 && c->in.len > 0 && !x->request_body.done)
 		part = send_body(c);
-	for (int i = 0; i < ROUNDS && part == PART_DONE && !x->upstream_deaf; i++) {
+	for (int i = 0; i < ROUNDS && part == PART_DONE; i++) {
 		enum flow_result r = flow_flush(&c->up, c->upstream.fd);
 		if (r == FLOW_AGAIN)
 			return PART_WAITS;
@@ -113,7 +116,7 @@ static enum part send_request(struct conn *c)
 			return PART_DONE;
 		part = send_body(c);
 	}
-	return part == PART_DONE ? PART_WAITS : part;
+	return part == PART_DONE ? PART_TURN : part;
 }
 
 /* ---- The answer ---- */
@@ -212,7 +215,7 @@ static enum part pass_answer(struct conn *c)
 			return PART_DONE;
 		part = x->responded ? pass_body(c) : read_head(c);
 	}
-	return part == PART_DONE ? PART_WAITS : part;
+	return part == PART_DONE ? PART_TURN : part;
 }
 
 /* ---- Its end ---- */
@@ -267,19 +270,20 @@ enum step relay_run(struct conn *c)
 	struct exchange *x = c->x;
 	uint64_t sent = c->up.written;
 
-	enum part part = send_request(c);
-	if (part > PART_DONE)
-		return fail(c, part);
+	enum part up = send_request(c);
+	if (up > PART_DONE)
+		return fail(c, up);
 	if (c->up.written > sent && !x->responded)
 		deadline_arm(&c->proxy->deadlines, &c->deadline, DEADLINE_UPSTREAM);
-	bool sent_all = part == PART_DONE;
-	part = pass_answer(c);
-	if (part > PART_DONE)
-		return fail(c, part);
-	if (part == PART_DONE)
+	enum part down = pass_answer(c);
+	if (down > PART_DONE)
+		return fail(c, down);
+	if (down == PART_DONE)
 		return finish(c);
-	bool up_waits = flow_waiting(&c->up) > 0, down_waits = flow_waiting(&c->down) > 0;
-	conn_wants(c, (sent_all || up_waits ? 0 : EPOLLIN) | (down_waits ? EPOLLOUT : 0),
+	/* What is read already, no socket reports: where to write it, does. */
+	bool up_waits = up == PART_TURN || flow_waiting(&c->up) > 0;
+	bool down_waits = down == PART_TURN || flow_waiting(&c->down) > 0;
+	conn_wants(c, (up == PART_DONE || up_waits ? 0 : EPOLLIN) | (down_waits ? EPOLLOUT : 0),
 		(down_waits ? 0 : EPOLLIN) | (up_waits ? EPOLLOUT : 0));
 	return STEP_WAIT;
 }
