@@ -395,6 +395,38 @@ def test_a_kept_connection_that_closed_is_made_anew(stage):
     assert o.accepted == 20
 
 
+@pytest.mark.parametrize("method, verdict_then, connections", [
+    *((m, "allow", 2) for m in ("GET", "OPTIONS", "TRACE", "PUT", "DELETE")),
+    ("POST", "bad_upstream", 1), ("PATCH", "bad_upstream", 1), ("LOCK", "bad_upstream", 1)])
+def test_only_what_may_be_done_twice_is_sent_again(stage, method, verdict_then, connections):
+    """The origin reads the second request of its first connection, and closes."""
+    def serve(s):
+        head(s)
+        s.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        head(s)
+    o = stage.origin(serve)
+    s = stage.session(o)
+    c = stage.send(stage.get(s, o))
+    assert c.recv(4096).endswith(b"ok")
+    c.sendall(stage.get(s, o).replace(b"GET", method.encode()))
+    assert verdict(c.recv(4096).decode()) == verdict_then
+    assert o.accepted == connections
+
+
+def test_a_kept_connection_is_of_one_session(stage):
+    o = stage.origin(answering())
+    may, may_not = stage.session(o), stage.session(o, hosts=["*"], cidrs=[])
+    c = stage.send(stage.get(may, o))
+    assert b"hello" in c.recv(4096)
+    c.sendall(stage.get(may_not, o))
+    assert verdict(c.recv(4096).decode()) == "destination_blocked"
+    other = stage.session(o)
+    c = stage.send(stage.get(may, o))
+    assert b"hello" in c.recv(4096)
+    c.sendall(stage.get(other, o))
+    assert b"hello" in c.recv(4096) and o.accepted == 3
+
+
 def chunks_of(n, each=16000):
     """A body of n bytes in chunks as the proxy frames them, too."""
     whole = b"%x\r\n%s\r\n" % (each, b"x" * each)

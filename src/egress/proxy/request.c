@@ -123,6 +123,18 @@ enum step request_resolved(struct conn *c)
 	return conn_refuse(c, v, blocked);
 }
 
+/* The origin may have acted on it before it closed. */
+static bool repeatable(const char *method)
+{
+	static const char *const idempotent[] = {
+		"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(idempotent); i++)
+		if (strcmp(method, idempotent[i]) == 0)
+			return true;
+	return false;
+}
+
 static enum step go_on(struct conn *c, size_t head_bytes)
 {
 	struct proxy *p = c->proxy;
@@ -138,7 +150,7 @@ static enum step go_on(struct conn *c, size_t head_bytes)
 		return conn_refuse(c, EGRESS_VERDICT_QUOTA, NULL);
 	if (upstream_serves(c)) {
 		c->x->reused = true;
-		if (c->x->request_body.kind == HTTP_BODY_NONE)
+		if (c->x->request_body.kind == HTTP_BODY_NONE && repeatable(c->x->method))
 			str_add(&c->x->again, c->up.out.data, c->up.out.len);
 		return relay_begin(c);
 	}
@@ -173,6 +185,9 @@ static enum step take(struct conn *c, size_t head_bytes)
 		return conn_refuse(c, EGRESS_VERDICT_UNAUTHENTICATED, NULL);
 	}
 	enum egress_verdict v = judge(c, s);
+	/* What one session was allowed to reach is no other's. */
+	if (c->session != s)
+		conn_close_upstream(c);
 	conn_bind(c, s);
 	if (v != EGRESS_VERDICT_ALLOW)
 		return conn_refuse(c, v, NULL);
