@@ -719,16 +719,21 @@ def test_idle_tunnels_cost_little(stage):
     held = []
 
     def serve(s):
+        s.sendall(s.recv(1))
         held.append(s.dup())
     o = stage.origin(serve)
     sessions = [stage.session(o, how={"connections": 1024}) for _ in range(n // 1000 + 1)]
     before = anonymous_kib(stage.proxy.process.pid)
     try:
         for i in range(n):
-            assert " 200 " in stage.connect(sessions[i // 1000], o)[1]
+            c, h, _ = stage.connect(sessions[i // 1000], o)
+            assert " 200 " in h
+            c.sendall(b"x")
+            assert c.recv(1) == b"x"
         each = (anonymous_kib(stage.proxy.process.pid) - before) / n
         print(f"{n} idle tunnels, {each:.2f} KiB each")
         assert each <= 16
+        assert len(os.listdir(f"/proc/{stage.proxy.process.pid}/fd")) < 2 * n + 100
         assert stage.proxy.ask(op="stats")["ok"]
     finally:
         for s in (*held, *stage.sockets):

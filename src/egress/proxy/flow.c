@@ -152,5 +152,8 @@ enum flow_result flow_pump(struct flow *f, int from, int to)
 		else if (n < SHORT)
 			break;
 	}
-	return flush_within(f, to);
+	enum flow_result r = flush_within(f, to);
+	if (r == FLOW_DONE)
+		flow_rest(f);
+	return r;
 }
