@@ -15,6 +15,13 @@ enum {
 	EGRESS_SESSION_DIAL_TIMEOUT_MAX = 120, /* seconds */
 };
 
+/* Of the run directory: what its proxy said, a JSON object a line. */
+#define EGRESS_EVENTS_FILE "egress-events"
+enum {
+	EGRESS_EVENT_MAX = 8192,     /* bytes of a line */
+	EGRESS_EVENTS_MAX = 1 << 20, /* of the file; what comes then is counted, not kept */
+};
+
 struct egress_counters {
 	uint64_t bytes_up, bytes_down; /* from the session's beginning */
 	uint64_t connections;          /* open now */

@@ -4,13 +4,14 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "executor/rundir/record.h"
 #include "run/egress-grants.h"
 #include "store/audit.h"
 #include "store/egress-session.h"
 #include "sys/file.h"
 #include "vault/time-json.h"
 
-enum { LINE_MAX_BYTES = 8192, POLICY_MAX = 1 << 20 };
+enum { POLICY_MAX = 1 << 20 };
 #define NS INT64_C(1000000000)
 
 /* ---- The grant, read again ---- */
@@ -93,15 +94,15 @@ static void read_row(void *data, const struct store_egress_session *e)
 }
 
 /* What every row of a session says; `more` is taken. */
-static int audit(
-	struct store *s, const char *action, const struct row *r, json_t *more, struct error *err)
+static int audit(struct store *s, const char *action, const char *actor, const struct row *r,
+	json_t *more, struct error *err)
 {
 	auto_json *payload = json_pack("{s:s, s:s, s:o, s:s, s:s, s:o, s:o, s:s}", "decision",
-		"allow", "actor", "system", "subject", json_from_string(r->subject), "grant_id",
+		"allow", "actor", actor, "subject", json_from_string(r->subject), "grant_id",
 		r->grant, "session", r->id, "executor_id", json_from_string(r->executor), "project",
 		json_from_string(r->project), "handle", r->run);
 	struct store_audit_event event = {
-		.action = action, .entity = "egress", .actor = "system", .payload = payload};
+		.action = action, .entity = "egress", .actor = actor, .payload = payload};
 
 	json_object_update(payload, more);
 	json_decref(more);
@@ -134,8 +135,8 @@ static int insert(struct store *s, const struct egress_session *session,
 	if (store_egress_session_add(s, &e, err) < 0)
 		return -1;
 	read_row(&r, &e);
-	return audit(
-		s, "egress.open", &r, json_pack("{s:o}", "deadline", time_json(e.deadline)), err);
+	return audit(s, "egress.open", "system", &r,
+		json_pack("{s:o}", "deadline", time_json(e.deadline)), err);
 }
 
 int egress_sessions_open(struct store *s, struct egress_session *session,
@@ -175,7 +176,7 @@ int egress_sessions_renew(struct store *s, const char *run, const struct two_clo
 	}
 	int64_t deadline = deadline_of(r.window, &t);
 	int still = store_egress_session_renew(s, r.id, deadline, err);
-	if (still < 0 || (still == 0 && audit(s, "egress.renew", &r,
+	if (still < 0 || (still == 0 && audit(s, "egress.renew", "system", &r,
 						json_pack("{s:o}", "deadline", time_json(deadline)),
 						err) < 0))
 		return -1;
@@ -195,7 +196,7 @@ int egress_sessions_close(struct store *s, const char *run, const char *reason, 
 	int over = store_egress_session_close(s, r.id, reason, err);
 	if (over != 0)
 		return over < 0 ? -1 : 0;
-	return audit(s, "egress.close", &r,
+	return audit(s, "egress.close", "system", &r,
 		json_pack("{s:I, s:I, s:s}", "bytes_up", (json_int_t)r.bytes_up, "bytes_down",
 			(json_int_t)r.bytes_down, "reason", reason),
 		err);
@@ -215,38 +216,85 @@ static bool is_told(struct text action)
 	return false;
 }
 
-static int import_line(struct store *s, struct text line, struct error *err)
+/* Of a proxy's row only what it alone knows; whose row it is, the ledger says. */
+static void add_told(json_t *payload, const json_t *event)
+{
+	static const char *const keys[] = {"time", "decision", "verdict", "actor", "host", "port",
+		"address", "bytes_up", "bytes_down", "reason", "lost", "count"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		json_t *value = json_object_get(event, keys[i]);
+		if (value)
+			json_object_set(payload, keys[i], value);
+	}
+}
+
+static int import_line(struct store *s, const struct row *r, struct text line, struct error *err)
 {
 	auto_error struct error ignored = ERROR_INIT;
-	auto_json *event = json_read(line, LINE_MAX_BYTES, "an event", ERROR_IO, &ignored);
+	auto_json *event = json_read(line, EGRESS_EVENT_MAX, "an event", ERROR_IO, &ignored);
 	auto_free char *action = copy(json_get_text(event, "action"));
-	struct store_audit_event row = {
-		.action = action, .entity = "egress", .actor = "proxy", .payload = event};
+	json_t *told = json_object();
 
-	if (!event || !is_told(text_of(action)))
+	if (!event || !is_told(text_of(action))) {
+		json_decref(told);
 		return 0;
-	return store_audit_add(s, &row, err);
+	}
+	add_told(told, event);
+	return audit(s, action, "proxy", r, told, err);
+}
+
+static int import_lines(
+	struct store *s, const struct rundir *run, const struct row *r, struct error *err)
+{
+	AUTO(str) bytes = STR_INIT(EGRESS_EVENTS_MAX + 1);
+	struct text rest, line;
+
+	/* As far as it could be read; a file that is too long is no reason to lose the rest. */
+	(void)!file_read_at(run->fd, EGRESS_EVENTS_FILE, EGRESS_EVENTS_MAX, &bytes);
+	rest = (struct text){str_text(&bytes), bytes.len};
+	while (text_split(&rest, '\n', &line))
+		if (line.len > 0 && import_line(s, r, line, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* The counters of a run's record into the ledger: before the session is closed with them. */
+static int count(struct store *s, const json_t *record, struct error *err)
+{
+	const json_t *told = json_object_get(record, "egress");
+	const char *session = json_get_string(told, "session");
+
+	return session ? store_egress_session_count(s, session, json_get_int(told, "bytes_up", 0),
+				 json_get_int(told, "bytes_down", 0), err)
+		       : 0;
+}
+
+int egress_sessions_settle(struct store *s, const struct home *home, const char *run,
+	const char *reason, struct error *err)
+{
+	auto_error struct error ignored = ERROR_INIT;
+	AUTO(rundir) dir = RUNDIR_INIT;
+	auto_json *record = NULL;
+
+	if (rundir_open(home, run, &dir, &ignored) == 0)
+		record = rundir_read(&dir, RECORD_FILE, &ignored);
+	return count(s, record, err) < 0 ? -1 : egress_sessions_close(s, run, reason, err);
 }
 
 int egress_sessions_import(
 	struct store *s, const struct rundir *run, const json_t *record, struct error *err)
 {
-	AUTO(str) bytes = STR_INIT(EGRESS_EVENTS_MAX + 1);
 	const json_t *told = json_object_get(record, "egress");
-	const char *session = json_get_string(told, "session");
-	struct text rest, line;
+	AUTO(row) r = {.id = NULL};
 
-	if (!session)
+	if (!json_get_string(told, "session"))
 		return 0;
-	if (store_egress_session_count(s, session, json_get_int(told, "bytes_up", 0),
-		    json_get_int(told, "bytes_down", 0), err) < 0)
+	int none = store_egress_session_show_run(s, run->handle, read_row, &r, err);
+	if (none != 0)
+		return none < 0 ? -1 : 0;
+	if (count(s, record, err) < 0 || import_lines(s, run, &r, err) < 0)
 		return -1;
-	if (file_read_at(run->fd, EGRESS_EVENTS_FILE, EGRESS_EVENTS_MAX, &bytes) != 0)
-		return 0;
-	rest = (struct text){str_text(&bytes), bytes.len};
-	while (text_split(&rest, '\n', &line))
-		if (line.len > 0 && import_line(s, line, err) < 0)
-			return -1;
 	const char *reason = json_get_string(told, "reason");
 	return egress_sessions_close(s, run->handle, reason ? reason : "run_ended", err);
 }

@@ -10,9 +10,6 @@
 
 struct store;
 
-enum { EGRESS_EVENTS_MAX = 1 << 20 }; /* bytes of RUN/egress-events */
-#define EGRESS_EVENTS_FILE "egress-events"
-
 struct egress_sessions_who {
 	const char *run, *project, *executor;
 };
@@ -32,6 +29,9 @@ must_check int egress_sessions_renew(struct store *s, const char *run, const str
 /* Closes the run's session, if it is open, with one row egress.close. */
 must_check int egress_sessions_close(
 	struct store *s, const char *run, const char *reason, struct error *err);
+/* The same with the counters that the run's supervisor put on record. */
+must_check int egress_sessions_settle(struct store *s, const struct home *home, const char *run,
+	const char *reason, struct error *err);
 /*
  * What the run's proxy said (EGRESS_EVENTS_FILE), as rows of the trail, and its counters. Once: for
  * who takes over a final record.

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/base64.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "egress/owner.h"
@@ -89,34 +90,22 @@ static char *tunnel_target(struct text url)
 	return mem_printf("%.*s%s", (int)n, rest.p, port ? "" : ":443");
 }
 
-static char *base64(struct text t)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	char *out = mem_alloc((t.len + 2) / 3 * 4 + 1), *at = out;
-
-	for (size_t i = 0; i < t.len; i += 3) {
-		unsigned bits = 0;
-		for (size_t j = 0; j < 3; j++)
-			bits = bits << 8 | (i + j < t.len ? (unsigned char)t.p[i + j] : 0U);
-		for (size_t j = 0; j < 4; j++)
-			*at++ = (char)(i + j > t.len ? '=' : digits[bits >> (18 - 6 * j) & 63]);
-	}
-	*at = '\0';
-	return out;
-}
-
-static char *make_request(const struct egress_test *t, const struct egress_session *s)
+static void make_request(
+	const struct egress_test *t, const struct egress_session *s, struct secret *ret)
 {
 	struct text url = text_of(t->url);
 	bool tunnel = text_starts_nocase(url, "https://");
 	auto_free char *target = tunnel ? tunnel_target(url) : mem_strdup(t->url);
-	auto_free char *pair = mem_printf("%s:%s", s->id, s->token.p);
-	auto_free char *credentials = base64(text_of(pair));
+	struct secret pair, credentials;
 
-	return mem_printf("%s %s HTTP/1.1\r\nHost: test\r\nConnection: close\r\n"
-			  "Proxy-Authorization: Basic %s\r\n\r\n",
-		tunnel ? "CONNECT" : "GET", target, credentials);
+	SECRET_CONCAT(&pair, text_of(s->id), TEXT(":"), secret_text(&s->token));
+	base64_encode(secret_text(&pair), &credentials);
+	SECRET_CONCAT(ret, text_of(tunnel ? "CONNECT " : "GET "), text_of(target),
+		TEXT(" HTTP/1.1\r\nHost: test\r\nConnection: close\r\n"
+		     "Proxy-Authorization: Basic "),
+		secret_text(&credentials), TEXT("\r\n\r\n"));
+	secret_done(&pair);
+	secret_done(&credentials);
 }
 
 /* The answer as far as it matters: its head, and of a refusal the words behind it. */
@@ -141,13 +130,17 @@ static int read_answer(int fd, int64_t until, struct str *ret, struct error *err
 static int ask(const struct egress_test *t, const struct endpoint *at,
 	const struct egress_session *s, struct str *ret, struct error *err)
 {
-	auto_free char *request = make_request(t, s);
 	struct sockaddr_storage to;
+	struct secret request;
 	socklen_t len = socket_address_make(&at->address, at->port, &to);
 
 	auto_fd int fd = socket(at->address.family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || connect(fd, (struct sockaddr *)&to, len) < 0 ||
-		send(fd, request, strlen(request), MSG_NOSIGNAL) < 0)
+	if (fd < 0 || connect(fd, (struct sockaddr *)&to, len) < 0)
+		return error_set_errno(err, ERROR_EGRESS_PROXY_FAILED, errno, "asking the proxy");
+	make_request(t, s, &request);
+	ssize_t sent = send(fd, request.p, request.len, MSG_NOSIGNAL);
+	secret_done(&request);
+	if (sent < 0)
 		return error_set_errno(err, ERROR_EGRESS_PROXY_FAILED, errno, "asking the proxy");
 	return read_answer(fd, clock_boottime_ms() + t->timeout_ms, ret, err);
 }

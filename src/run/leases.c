@@ -150,7 +150,8 @@ int leases_sweep(const struct home *home, struct store *s, bool due_only, struct
 	if (query_begin(s, &t, err) < 0)
 		return -1;
 	strv_foreach (run, &over)
-		if (leases_release(s, *run, err) < 0)
+		if (egress_sessions_settle(s, home, *run, "run_ended", err) < 0 ||
+			leases_release(s, *run, err) < 0)
 			return -1;
 	return query_commit(&t, err);
 }

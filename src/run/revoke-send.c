@@ -338,7 +338,8 @@ static int record_run(struct sending *s, const json_t *run, bool changed, struct
 		return -1;
 	const char *grant = json_get_string(s->order, "grant");
 	if (done && (!grant[0] || text_starts(text_of(grant), "egress_")) &&
-		egress_sessions_close(s->g->store, json_get_string(run, "run"), "revoked", err) < 0)
+		egress_sessions_settle(
+			s->g->store, s->g->home, json_get_string(run, "run"), "revoked", err) < 0)
 		return -1;
 	if (!changed)
 		return 0;

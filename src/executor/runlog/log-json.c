@@ -1,29 +1,16 @@
 #include "executor/runlog/log-json.h"
 
-#include "base/mem.h"
+#include "base/base64.h"
 #include "sys/clock.h"
 
 static json_t *base64(struct text bytes)
 {
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	size_t length = (bytes.len + 2) / 3 * 4;
-	auto_free char *out = mem_alloc(length);
-	char *at = out;
+	struct secret digits;
 
-	for (size_t i = 0; i < bytes.len; i += 3) {
-		size_t left = bytes.len - i;
-		uint32_t bits = (uint32_t)(unsigned char)bytes.p[i] << 16;
-		if (left > 1)
-			bits |= (uint32_t)(unsigned char)bytes.p[i + 1] << 8;
-		if (left > 2)
-			bits |= (unsigned char)bytes.p[i + 2];
-		*at++ = digits[bits >> 18];
-		*at++ = digits[bits >> 12 & 63];
-		*at++ = left > 1 ? digits[bits >> 6 & 63] : '=';
-		*at++ = left > 2 ? digits[bits & 63] : '=';
-	}
-	return json_stringn(out, length);
+	base64_encode(bytes, &digits);
+	json_t *text = json_stringn(digits.p, digits.len);
+	secret_done(&digits);
+	return text;
 }
 
 json_t *log_json_frame(const char *handle, const struct log_frame *f)

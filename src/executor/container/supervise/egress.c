@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/base64.h"
 #include "base/mem.h"
 #include "executor/container/supervise/mask.h"
 #include "executor/container/supervise/supervisor.h"
@@ -14,13 +16,12 @@
 #include "sys/program.h"
 
 enum {
-	EVENTS_MAX = 1 << 20, /* bytes that are kept of what a proxy says */
+	REFUSALS_ROOM = EGRESS_EVENTS_MAX / 4,
 	CHECKPOINT_MS = 60000,
 	SOON_MS = 1000,
 };
 
 #define LISTENER "run"
-#define EVENTS_FILE "egress-events"
 #define RECORD "egress"
 
 /* ---- On record ---- */
@@ -68,28 +69,76 @@ static bool is_open(struct supervisor *s)
 
 /* ---- What the proxy says ---- */
 
+static int open_events(const struct supervisor *s)
+{
+	return openat(s->run.fd, EGRESS_EVENTS_FILE,
+		O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+static bool is_refusal(struct text line)
+{
+	auto_error struct error ignored = ERROR_INIT;
+	auto_json *event = json_read(line, EGRESS_EVENT_MAX, "an event", ERROR_IO, &ignored);
+
+	return text_is(json_get_text(event, "decision"), "deny");
+}
+
+static bool has_room(const struct egress *e, struct text line)
+{
+	size_t after = e->written + line.len + 1;
+
+	if (after <= EGRESS_EVENTS_MAX - REFUSALS_ROOM)
+		return true;
+	return after <= EGRESS_EVENTS_MAX && is_refusal(line);
+}
+
 static void keep_line(struct supervisor *s, struct text line)
 {
 	struct egress *e = &s->egress;
-	auto_error struct error ignored = ERROR_INIT;
-	auto_json *event = json_read(line, EGRESS_LINE_MAX, "an event", ERROR_IO, &ignored);
 
-	if (!event)
+	if (line.len == 0)
 		return;
-	if (e->written + line.len + 1 > EVENTS_MAX)
-		return;
-	auto_fd int fd = openat(s->run.fd, EVENTS_FILE,
-		O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	auto_fd int fd = has_room(e, line) ? open_events(s) : -1;
 	auto_free char *whole = mem_printf("%.*s\n", (int)line.len, line.p);
 	if (fd >= 0 && write(fd, whole, line.len + 1) == (ssize_t)line.len + 1)
 		e->written += line.len + 1;
+	else
+		e->lost++;
+}
+
+/* What a supervisor left that died; a line that it did not finish ends here. */
+static void find_events(struct supervisor *s)
+{
+	auto_fd int fd = open_events(s);
+	struct stat st;
+	char last = '\n';
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return;
+	s->egress.written = (size_t)st.st_size;
+	if (st.st_size > 0 && pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n')
+		s->egress.written += write(fd, "\n", 1) == 1;
+}
+
+static void tell_restored(struct supervisor *s)
+{
+	const struct egress_session *session = &s->plan.egress.session;
+	char now[CLOCK_TEXT_SIZE];
+
+	clock_format_ns(clock_realtime_ns(), now);
+	auto_json *event = json_pack("{s:s, s:s, s:s, s:s, s:s, s:O, s:O}", "time", now, "action",
+		"egress.restore", "decision", "allow", "actor", "cloop-shim", "session",
+		session->id, "bytes_up", json_object_get(record_of(s), "bytes_up"), "bytes_down",
+		json_object_get(record_of(s), "bytes_down"));
+	auto_free char *line = json_write(event);
+	keep_line(s, text_of(line));
 }
 
 /* What is in the pipe now. */
 static void read_events(struct supervisor *s)
 {
 	struct egress *e = &s->egress;
-	char bytes[EGRESS_LINE_MAX];
+	char bytes[EGRESS_EVENT_MAX];
 	ssize_t n;
 
 	while (e->owner.events >= 0 && (n = read(e->owner.events, bytes, sizeof(bytes))) > 0) {
@@ -157,14 +206,17 @@ static void record_failure(struct supervisor *s, const char *why)
 	supervisor_persist(s, false);
 }
 
-static void on_ended(void *data, uint32_t events)
+static void fail(struct supervisor *s, const char *why)
 {
-	struct supervisor *s = data;
-
-	(void)events;
 	read_events(s);
 	take_down(s);
-	record_failure(s, "it ended");
+	record_failure(s, why);
+}
+
+static void on_ended(void *data, uint32_t events)
+{
+	(void)events;
+	fail(data, "it ended");
 }
 
 static void checkpoint(void *data)
@@ -180,7 +232,7 @@ static void checkpoint(void *data)
 	e->checkpoint = NULL;
 	ask_in(s, CHECKPOINT_MS);
 	if (egress_owner_stats(&e->owner, &stats, &err) < 0) {
-		log_warning("%s", err.message);
+		fail(s, err.message);
 		return;
 	}
 	json_array_foreach(json_object_get(stats, "sessions"), i,
@@ -250,6 +302,19 @@ static void replace(char **text, const char *from, struct text to)
 	}
 }
 
+/* The token as it stands in the URL, and as clients write it into a request. */
+static int mask_token(struct supervisor *s, struct text token, struct error *err)
+{
+	struct secret pair, digits;
+
+	SECRET_CONCAT(&pair, text_of(s->plan.egress.session.id), TEXT(":"), token);
+	base64_encode(secret_text(&pair), &digits);
+	int r = mask_value(s, token, err) < 0 ? -1 : mask_value(s, secret_text(&digits), err);
+	secret_done(&pair);
+	secret_done(&digits);
+	return r;
+}
+
 /* Into the environment of the engine call, and into what must arrive (§9.6); and masked. */
 static int give_url(struct supervisor *s, struct error *err)
 {
@@ -264,7 +329,7 @@ static int give_url(struct supervisor *s, struct error *err)
 	replace(&s->launch.env_file, pending, secret_text(&url));
 	for (size_t i = 0; i < s->launch.expected.n; i++)
 		replace(&s->launch.expected.v[i], pending, secret_text(&url));
-	int r = mask_value(s, secret_text(&url), err) < 0 ? -1 : mask_value(s, token, err);
+	int r = mask_value(s, secret_text(&url), err) < 0 ? -1 : mask_token(s, token, err);
 	secret_done(&url);
 	return r;
 }
@@ -333,7 +398,7 @@ int egress_mask(struct supervisor *s, const struct strv *env, struct error *err)
 		struct text token = {.p = NULL};
 		if (strncmp(*entry, name, strlen(name)) == 0)
 			token = token_of(*entry + strlen(name));
-		if (token.p && mask_value(s, token, err) < 0)
+		if (token.p && mask_token(s, token, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -368,8 +433,11 @@ void egress_restore(struct supervisor *s)
 	e->at.port = (uint16_t)json_get_int(record_of(s), "port", 0);
 	e->deadline_ns = json_get_int(record_supervision(s->record), "egress_deadline_ns",
 		s->plan.egress.session.deadline_ns);
+	find_events(s);
 	if (bring_up_again(s, &err) < 0)
 		record_failure(s, err.message);
+	else
+		tell_restored(s);
 }
 
 /* ---- Going on, and the end ---- */
@@ -383,7 +451,7 @@ void egress_renew(struct supervisor *s, const char *session, int64_t deadline_ns
 		deadline_ns <= e->deadline_ns)
 		return;
 	if (egress_owner_renew(&e->owner, session, deadline_ns, &err) < 0) {
-		log_warning("%s", err.message);
+		fail(s, err.message);
 		return;
 	}
 	e->deadline_ns = deadline_ns;
@@ -409,11 +477,17 @@ void egress_close(struct supervisor *s, const char *reason)
 	/* It serves nobody else: without it the port is refused at once. */
 	forget(&e->ended);
 	forget(&e->events);
+	read_events(s);
 	if (e->up) {
 		egress_owner_stop(&e->owner);
 		read_events(s);
 	}
 	take_down(s);
+	if (e->lost > 0)
+		record_warn(s->record, "egress_events_lost",
+			"%llu rows of the egress proxy did not fit into the audit trail",
+			(unsigned long long)e->lost);
+	e->lost = 0;
 	supervisor_persist(s, false);
 }
 

@@ -6,6 +6,9 @@
  * "bytes_down","reason"}; counters are asked for each minute, and a second after something was
  * told. `reason`: why the session is closed; null while it is open. A new supervisor opens it
  * again from there, on the same port.
+ *
+ * The last quarter of RUN/egress-events is kept for refusals: nobody hides one behind requests
+ * that are allowed. What does not fit is counted: record warning egress_events_lost.
  */
 #pragma once
 
@@ -18,8 +21,6 @@
 struct supervisor;
 struct loop_source;
 
-enum { EGRESS_LINE_MAX = 8192 }; /* bytes of one event */
-
 struct egress {
 	struct egress_owner owner;
 	bool up;       /* the proxy runs and serves the session */
@@ -28,13 +29,14 @@ struct egress {
 	struct loop_source *events, *ended, *checkpoint;
 	struct str line;     /* of an event, as far as it has come */
 	size_t written;      /* bytes of RUN/egress-events */
+	uint64_t lost;       /* events that did not fit */
 	bool soon;           /* counters are asked for before the minute is over */
 	int64_t deadline_ns; /* since 1970 */
 };
 #define EGRESS_INIT \
 	((struct egress){.owner = EGRESS_OWNER_INIT, \
 		.listen_fd = -1, \
-		.line = STR_INIT(EGRESS_LINE_MAX + 1)})
+		.line = STR_INIT(EGRESS_EVENT_MAX + 1)})
 
 /*
  * Step 8, for a run that has a session: binds a port on `address`, starts the proxy, opens the

@@ -203,6 +203,13 @@ static int64_t every_ms(const struct supervisor *s)
 	return s->plan.egress.present && third < EVERY_MS ? third : EVERY_MS;
 }
 
+/* The start took more than a third of the session's window. */
+static bool is_late(const struct supervisor *s)
+{
+	return s->plan.egress.present &&
+	       s->egress.deadline_ns - clock_realtime_ns() < 2 * every_ms(s) * (NS_PER_S / MS);
+}
+
 /* Asked again soon; a lease that is over ends without an answer. */
 static void go_without(struct supervisor *s)
 {
@@ -305,7 +312,7 @@ void extend_begin(struct supervisor *s)
 	int64_t left = s->plan.lease.expires_at - clock_realtime_ns() / NS_PER_S;
 	x->ends_at = json_get_int(supervision, ENDS, end_in(left));
 	json_object_set_new(supervision, ENDS, json_integer(x->ends_at));
-	ask_in(s, every_ms(s));
+	ask_in(s, is_late(s) ? 0 : every_ms(s));
 	arm_end(s);
 }
 
