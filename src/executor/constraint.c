@@ -43,11 +43,13 @@ ENUM_TEXT(constraint, names, CONSTRAINT_COUNT)
 static const struct origin {
 	const char *file_key;
 	bool wants_sandbox;
+	const char *or_else; /* where it may come from as well */
 } origins[CONSTRAINT_COUNT] = {
 	[CONSTRAINT_VIRTUALIZATION] = {"capabilities.virtualized", true},
 	[CONSTRAINT_KERNEL_ISOLATION] = {"capabilities.kernel_isolated", true},
-	[CONSTRAINT_HARNESS] = {"capabilities.git", false},
-	[CONSTRAINT_NETWORK_EGRESS] = {"capabilities.network", true},
+	[CONSTRAINT_HARNESS] = {"capabilities.git", false,
+		"take another provider (cloop project set provider NAME)"},
+	[CONSTRAINT_NETWORK_EGRESS] = {"capabilities.network", true, "remove capabilities.egress"},
 	[CONSTRAINT_NETWORK_OFF] = {NULL, true},
 	[CONSTRAINT_RESOURCE_LIMITS] = {"resources", true},
 	[CONSTRAINT_PIDS_LIMIT] = {"resources.pids", true},
@@ -79,8 +81,11 @@ static const char *const other_ways[CONSTRAINT_COUNT] = {
 
 char *constraint_way_out(enum constraint c)
 {
+	const char *or_else = origins[c].or_else;
+
 	if (origins[c].file_key)
-		return mem_printf("remove %s from .cloop/sandbox.yaml", origins[c].file_key);
+		return mem_printf("remove %s from .cloop/sandbox.yaml%s%s", origins[c].file_key,
+			or_else ? ", or " : "", or_else ? or_else : "");
 	return mem_strdup(
 		other_ways[c] ? other_ways[c] : "change what the operator configured for it");
 }

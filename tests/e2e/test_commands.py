@@ -104,6 +104,7 @@ def test_smoke_test(stage):
     assert all(f["level"] in ("ok", "warn") for f in report["findings"])
     assert all(f["fix"] for f in report["findings"] if f["level"] == "warn")
     smoke = report["smoke"]
+    assert smoke["container_name"].startswith("cloop-"), smoke
     assert smoke["exit_code"] == 0 and smoke["output"] and smoke["duration_ms"] > 0
     version = stage.answer("version")["version"]
     assert version in smoke["output"]

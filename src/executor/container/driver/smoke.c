@@ -57,6 +57,8 @@ int smoke_run(const struct executor *e, const struct executor_start *start, json
 	if (e->ops->start(e, start, handle, err) < 0 || home_open(start->home, &h, err) < 0 ||
 		rundir_open(&h, handle, &run, err) < 0)
 		return -1;
+	auto_json *request = rundir_read(&run, REQUEST_FILE, err);
+	json_object_set(result, "container_name", json_object_get(request, "container_name"));
 	auto_json *record = wait_final(&run, start->timeout_ms, err);
 	wait_removed(&run);
 	read_output(&run, &out);
