@@ -2,8 +2,11 @@
 import contextlib
 import json
 import pathlib
+import shutil
+import subprocess
 
-from internet import Internet, until
+from engines import PATH
+from internet import Internet, run, until
 
 FILTER = {"enabled": True, "allow_public_internet": True, "allow_ports": ["80"]}
 INTERNAL = {"enabled": True, "internal": True}
@@ -21,6 +24,36 @@ def in_a_box(stage):
             until(lambda: not locks())
         finally:
             leave()
+
+
+class Mounts:
+    """From here on the engine's user works in a mount namespace of the test's own, as well."""
+
+    def __init__(self, engine):
+        self.engine, self.before = engine, engine.popen
+        self.holder = subprocess.Popen(["unshare", "--mount", "--propagation=slave", "sh", "-c",
+                                        "echo; exec sleep infinity"], stdout=subprocess.PIPE)
+        self.holder.stdout.readline()
+        self.enter = ["/usr/bin/nsenter", f"--mount=/proc/{self.holder.pid}/ns/mnt", "--"]
+
+    def __enter__(self):
+        self.engine.popen = lambda words, **more: self.before([*self.enter, *words], **more)
+        return self
+
+    def __exit__(self, *_):
+        self.engine.popen = self.before
+        self.holder.kill()
+        self.holder.wait()
+        self.holder.stdout.close()
+
+    @contextlib.contextmanager
+    def without_nft(self):
+        nft = shutil.which("nft", path=PATH)
+        run(*self.enter, "mount", "--bind", "/bin/false", nft)
+        try:
+            yield
+        finally:
+            run(*self.enter, "umount", nft)
 
 
 def configure(stage, filter=None, **options):
@@ -48,9 +81,10 @@ def locks():
     return list(pathlib.Path("/run/cloop").glob("net-*"))
 
 
-def networks(stage):
+def networks(stage, home=None):
     """Of this home: those of podman are the whole machine's."""
-    home = (stage.home / "id").read_text().strip() if (stage.home / "id").exists() else "none"
+    file = (home or stage.home) / "id"
+    home = file.read_text().strip() if file.exists() else "none"
     return stage.engine.lines("network", "ls", f"--filter=label=cloop.home={home}", "--format={{.Name}}")
 
 

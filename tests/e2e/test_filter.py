@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from filtering import (FILTER, INTERNAL, configure, in_a_box, locks, networks, note, sleeper, stop, tables, warned)
+from filtering import (FILTER, INTERNAL, Mounts, configure, in_a_box, networks, note, sleeper, stop, tables, warned)
 from internet import addresses, interfaces, probe, until
 
 pytestmark = pytest.mark.root
@@ -122,6 +122,22 @@ def test_internal(stage, net):
     stop(stage, handle)
 
 
+def test_internal_without_nft(stage, net):
+    """It works all the same, and says what is open."""
+    configure(stage, INTERNAL)
+    with Mounts(stage.engine) as mounts:
+        with mounts.without_nft():
+            told = stage.cloop("executor", "test").out
+            handle, pid = sleeper(stage)
+        assert b"internal_host_open" in told, told
+        assert warned(stage.status(handle), "internal_host_open") and not tables(net)
+        net.listen(net.outside, 80)
+        net.listen(net.box, 80)
+        got = [g for g, _ in probe(pid, [[note(stage, handle)["gateway"], 80, "tcp"], *([a, 80, "tcp"] for a in OPEN)])]
+        assert got[0] == "open" and not {"open", "timeout"} & set(got[1:]), got
+        stop(stage, handle)
+
+
 def test_pool(stage, net):
     """What the host uses is left out; where nothing is left the run says so, and leaves nothing."""
     net.at(net.box, "ip", "addr", "add", "10.77.0.1/28", "dev", "lo")
@@ -209,8 +225,6 @@ def test_network_of_another(stage, net):
         assert SHARED in stage.engine.lines("network", "ls", "--format={{.Name}}")
     finally:
         stage.engine.call("network", "rm", SHARED)
-        for file in locks():
-            file.unlink()
 
 
 SPACES = ("isolated", {"enabled": True, "internal": True}), ("filtered", FILTER)

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from filtering import configure, in_a_box, networks, note, sleeper, stop, supervisor, tables, warned
+from filtering import Mounts, configure, in_a_box, networks, note, sleeper, stop, supervisor, tables, warned
 from internet import interfaces, until
 from test_journal import journal
 
@@ -44,6 +44,19 @@ def test_cut_off(stage, net, words):
     until(lambda: note(stage, handle)["lost"])
     stop(stage, handle)
     assert [row for row in journal(stage) if row["kind"] == "egress_filter_lost"]
+
+
+def test_nft_that_says_nothing(stage, net):
+    """Three listings in a row that fail are as bad as a table that is gone."""
+    with Mounts(stage.engine) as mounts:
+        handle, pid = sleeper(stage)
+        with mounts.without_nft():
+            net.at(net.box, "nft", "add", "table", "inet", "other")
+            time.sleep(0.5)
+            assert "eth0" in interfaces(pid), "one failure is none"
+            lost(pid)
+            until(lambda: warned(stage.status(handle), "egress_filter_lost"))
+        stop(stage, handle)
 
 
 def test_other_tables_are_none_of_its_business(stage, net):

@@ -3,10 +3,11 @@ namespace at the end of a pair of the test, and nothing else is asked."""
 import contextlib
 import json
 import os
+import signal
 
 import pytest
 
-from filtering import configure, networks, sleeper, stop
+from filtering import configure, locks, networks, sleeper, stop, supervisor
 from internet import addresses, interfaces, probe, run, until
 
 NAME = f"ce2e{os.getpid()}"
@@ -93,3 +94,16 @@ def test_internal_and_names(stage, outside):
     r = stage.sh("timeout 2 nslookup canary.example")
     assert r.rc != 0 and b"canary.example" not in r.out.replace(b"can't find canary.example", b""), r
     stage.home_is_free()
+
+
+def test_killed_and_reaped(stage, outside):
+    """Supervisor and container die: what is left goes at the next look."""
+    configure(stage, OURS)
+    handle, _ = sleeper(stage)
+    os.kill(supervisor(stage, handle), signal.SIGKILL)
+    stage.engine.call("kill", stage.container_of(handle))
+    assert len(networks(stage)) == len(tables(stage)) == 1
+    stage.cloop("executor", "reap")
+    stage.home_is_free()
+    until(lambda: not networks(stage) and not tables(stage) and not locks())
+    assert stage.status(handle)["state"] != "running"

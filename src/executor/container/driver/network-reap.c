@@ -6,10 +6,12 @@
 #include "executor/container/decisions/network-sweep.h"
 #include "executor/container/driver/client.h"
 #include "executor/container/network/network-line.h"
+#include "executor/container/network/network-lock.h"
 #include "executor/container/network/nft-call.h"
 #include "executor/rundir/record.h"
 #include "executor/rundir/rundir.h"
 #include "net/engine-network.h"
+#include "net/network-name.h"
 #include "net/nft-script.h"
 #include "sys/clock.h"
 #include "sys/log.h"
@@ -136,6 +138,24 @@ static int remove_network(const struct network_reap *r, const char *name, struct
 	return got == 0 ? 0 : -1;
 }
 
+/* A shared network: unless somebody is about to join it. */
+static int remove_shared(const struct network_reap *r, const char *name, struct error *err)
+{
+	char table[NETWORK_TABLE_SIZE];
+
+	network_name_table(name, table);
+	auto_fd int lock = network_lock_alone(r->home->sockets_fd, table, err);
+	if (lock < 0)
+		return error_is(err, ERROR_NONE) ? 0 : -1;
+	int used_by = used(r, name, err);
+	if (used_by != 0)
+		return used_by < 0 ? -1 : 0;
+	if (remove_network(r, name, err) < 0)
+		return -1;
+	network_lock_remove(r->home->sockets_fd, table);
+	return 0;
+}
+
 static int judge(const struct network_reap *r, const char *name, struct error *err)
 {
 	enum engine_network_kind kind =
@@ -160,7 +180,9 @@ static int judge(const struct network_reap *r, const char *name, struct error *e
 	in.used = is_used != 0;
 	if (is_used < 0)
 		return -1;
-	return network_sweep_removes(&in) ? remove_network(r, name, err) : 0;
+	if (!network_sweep_removes(&in))
+		return 0;
+	return run ? remove_network(r, name, err) : remove_shared(r, name, err);
 }
 
 /* ---- Tables ---- */
@@ -189,7 +211,14 @@ static int sweep_tables(struct tables *tables, const struct strv *there, struct 
 		if (!strv_has(there, tables->networks.v[i]) &&
 			nft_script_remove(text_of(tables->names.v[i]), &script, err) < 0)
 			return -1;
-	return script.len > 0 ? nft_call_apply(&script, err) : 0;
+	if (script.len == 0)
+		return 0;
+	if (nft_call_apply(&script, err) < 0)
+		return -1;
+	for (size_t i = 0; i < tables->names.n; i++)
+		if (!strv_has(there, tables->networks.v[i]))
+			network_lock_sweep(tables->r->home->sockets_fd, tables->names.v[i], true);
+	return 0;
 }
 
 static void keep_first(struct error *first, struct error *one, int *result)

@@ -26,6 +26,29 @@ int network_lock_open(int sockets, const char *table, struct error *err)
 	return fd < 0 ? error_set_errno(err, ERROR_HOME_UNUSABLE, errno, "opening %s", name) : fd;
 }
 
+int network_lock_alone(int sockets, const char *table, struct error *err)
+{
+	auto_fd int fd = network_lock_open(sockets, table, err);
+
+	if (fd < 0 || network_lock_try(fd, NETWORK_LOCK_USERS, true, err) != 0 ||
+		network_lock_try(fd, NETWORK_LOCK_TABLE, true, err) != 0)
+		return -1;
+	return TAKE_FD(fd);
+}
+
+void network_lock_sweep(int sockets, const char *table, bool note)
+{
+	auto_error struct error err = ERROR_INIT;
+	char name[NAME_SIZE];
+
+	if (faccessat(sockets, name_of(table, "lock", name), F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	auto_fd int fd = network_lock_alone(sockets, table, &err);
+	bool noted = faccessat(sockets, name_of(table, "fp", name), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	if (fd >= 0 && (note || !noted))
+		network_lock_remove(sockets, table);
+}
+
 static int set(int fd, enum network_lock_part part, short type)
 {
 	struct flock l = {.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)part, .l_len = 1};

@@ -19,6 +19,16 @@ must_check int network_lock_open(int sockets, const char *table, struct error *e
 must_check int network_lock_try(
 	int fd, enum network_lock_part part, bool exclusive, struct error *err);
 void network_lock_drop(int fd, enum network_lock_part part);
+/*
+ * Opens it and holds both parts exclusively, without waiting: a descriptor, or -1, without an error
+ * where somebody is in the way.
+ */
+must_check int network_lock_alone(int sockets, const char *table, struct error *err);
+/*
+ * Removes the file of a network that nobody is on at the moment, and with `note` the note, too;
+ * without, a file that has one stays.
+ */
+void network_lock_sweep(int sockets, const char *table, bool note);
 /* Removes the file and the note: only for who holds both parts exclusively. */
 void network_lock_remove(int sockets, const char *table);
 

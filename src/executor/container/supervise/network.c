@@ -330,6 +330,15 @@ int network_joined(struct supervisor *s, struct error *err)
 
 /* ---- Removing ---- */
 
+/*
+ * A shared network has a name that another home's can have, too: it is ours once the engine has
+ * told its labels.
+ */
+static bool may_remove(const struct supervisor *s)
+{
+	return !s->network.foreign && (!s->plan.network.shared || s->network.made.bridge);
+}
+
 static void conclude(struct supervisor *s, bool removed)
 {
 	bool shared = s->plan.network.shared;
@@ -343,6 +352,9 @@ static void conclude(struct supervisor *s, bool removed)
 		network_lock_remove(s->home.sockets_fd, s->plan.network.table_name);
 	network_shared_unlock(s, NETWORK_LOCK_USERS);
 	network_shared_unlock(s, NETWORK_LOCK_TABLE);
+	/* Of a network that was never there, or is another's. */
+	if (shared && !may_remove(s))
+		network_lock_sweep(s->home.sockets_fd, s->plan.network.table_name, false);
 	unlinkat(s->run.fd, NETWORK_FILE, 0);
 	s->network.begun = false;
 	fault_hit("network:removed");
@@ -423,15 +435,6 @@ static void restore(struct supervisor *s)
 		(void)network_lock_read_note(
 			s->home.sockets_fd, s->plan.network.table_name, n->fingerprint);
 	n->applied = n->fingerprint[0] != '\0';
-}
-
-/*
- * A shared network has a name that another home's can have, too: it is ours once the engine has
- * told its labels.
- */
-static bool may_remove(const struct supervisor *s)
-{
-	return !s->network.foreign && (!s->plan.network.shared || s->network.made.bridge);
 }
 
 void network_remove(struct supervisor *s, network_then *then)
