@@ -290,6 +290,26 @@ def test_closing_cuts_a_running_download(stage):
     assert stage.proxy.close_session(s).get("known") is False
 
 
+def test_the_grant_command_stands_where_a_grant_helps(stage):
+    o = stage.origin(lambda s: (head(s), s.sendall(b"nonsense\r\n\r\n")))
+    free = listening()
+    closed = free.getsockname()[1]
+    free.close()
+
+    def told(session, target, n=0):
+        answer = stage.ask(f"GET http://{target}/ HTTP/1.1\r\n{session.header}\r\n")
+        return verdict(answer), "cloop egress grant" in answer, f"Rule: {verdict(answer)}" in answer
+    s = stage.proxy.open(Session(cidrs=LOOPBACK, ports=[o.port, closed]))
+    assert told(s, f"127.0.0.1:{closed}") == ("dial_failed", False, True)
+    assert told(s, f"127.0.0.1:{o.port}") == ("bad_upstream", False, True)
+    assert told(s, "127.0.0.1:1") == ("port_not_allowed", True, True)
+    assert told(s, f"10.0.0.1:{o.port}") == ("destination_blocked", True, True)
+    assert told(stage.session(o, how={"connections": 0}), f"127.0.0.1:{o.port}") == (
+        "too_many_connections", False, True)
+    assert told(stage.session(o, how={"seconds": -1}), f"127.0.0.1:{o.port}") == (
+        "session_expired", False, True)
+
+
 def test_a_token_is_good_on_its_own_listener_only(stage):
     o = stage.origin(answering())
     s = stage.session(o)

@@ -2,29 +2,39 @@
 
 enum { LISTED_MAX = 32, HOSTS_BYTES_MAX = 2048 };
 
-static const char *const why[EGRESS_VERDICT_COUNT] = {
-	[EGRESS_VERDICT_ALLOW] = "",
-	[EGRESS_VERDICT_MALFORMED] =
-		"The request is not of the strict grammar that this proxy reads.",
-	[EGRESS_VERDICT_UNAUTHENTICATED] = "This proxy serves sandboxes with a session; use the "
-					   "proxy variables of the environment.",
-	[EGRESS_VERDICT_SESSION_EXPIRED] = "The session of this sandbox has ended.",
-	[EGRESS_VERDICT_TOO_MANY_CONNECTIONS] =
-		"The session has as many connections open as it may; close one, or try again.",
-	[EGRESS_VERDICT_QUOTA] = "The bytes that the grant allows are used up.",
-	[EGRESS_VERDICT_METHOD] = "The grant does not allow this method.",
-	[EGRESS_VERDICT_PORT] = "The grant does not allow this port.",
-	[EGRESS_VERDICT_HOST] = "The grant does not allow this host.",
-	[EGRESS_VERDICT_RESOLVE] =
-		"The name of the host has no address, or none was found in time.",
-	[EGRESS_VERDICT_BLOCKED] = "The host has an address that is not public, and the grant has "
-				   "no range that holds it.",
-	[EGRESS_VERDICT_DIAL] =
-		"The host is allowed, but none of its addresses could be connected to.",
-	[EGRESS_VERDICT_SHUTTING_DOWN] = "The proxy is ending.",
-	[EGRESS_VERDICT_BAD_UPSTREAM] =
-		"The host is allowed, but its answer was broken or did not come.",
-	[EGRESS_VERDICT_DENIED] = "The request was denied.",
+static const struct rule {
+	const char *why;
+	bool cured; /* by another grant */
+} rules[EGRESS_VERDICT_COUNT] = {
+	[EGRESS_VERDICT_ALLOW] = {"", false},
+	[EGRESS_VERDICT_MALFORMED] = {"The request is not of the strict grammar that this proxy "
+				      "reads.",
+		false},
+	[EGRESS_VERDICT_UNAUTHENTICATED] = {"This proxy serves sandboxes with a session; use the "
+					    "proxy variables of the environment.",
+		false},
+	[EGRESS_VERDICT_SESSION_EXPIRED] = {"The session of this sandbox has ended.", false},
+	[EGRESS_VERDICT_TOO_MANY_CONNECTIONS] = {"The session has as many connections open as it "
+						 "may; close one, or try again.",
+		false},
+	[EGRESS_VERDICT_QUOTA] = {"The bytes that the grant allows are used up.", true},
+	[EGRESS_VERDICT_METHOD] = {"The grant does not allow this method.", true},
+	[EGRESS_VERDICT_PORT] = {"The grant does not allow this port.", true},
+	[EGRESS_VERDICT_HOST] = {"The grant does not allow this host.", true},
+	[EGRESS_VERDICT_RESOLVE] = {"The name of the host has no address, or none was found in "
+				    "time.",
+		false},
+	[EGRESS_VERDICT_BLOCKED] = {"The host has an address that is not public, and the grant has "
+				    "no range that holds it.",
+		true},
+	[EGRESS_VERDICT_DIAL] = {"The host is allowed, but none of its addresses could be "
+				 "connected to.",
+		false},
+	[EGRESS_VERDICT_SHUTTING_DOWN] = {"The proxy is ending.", false},
+	[EGRESS_VERDICT_BAD_UPSTREAM] = {"The host is allowed, but its answer was broken or did "
+					 "not come.",
+		false},
+	[EGRESS_VERDICT_DENIED] = {"The request was denied.", true},
 };
 
 static bool ipv6(const struct authority *to)
@@ -84,7 +94,7 @@ static void add_body(const struct refusal *r, struct str *body)
 
 	if (!r->grant) {
 		str_addf(body, "cloop egress: %s\n%s\n", egress_verdict_text(r->verdict),
-			why[r->verdict]);
+			rules[r->verdict].why);
 		return;
 	}
 	if (ipv6(r->to)) {
@@ -93,9 +103,10 @@ static void add_body(const struct refusal *r, struct str *body)
 	}
 	str_addf(body, "cloop egress: refused %s %s%s%s:%u\nRule: %s\nWhy: %s\nGrant: %s\n",
 		r->method, open, r->to->host, close, (unsigned)r->to->port,
-		egress_verdict_text(r->verdict), why[r->verdict], r->grant->id);
+		egress_verdict_text(r->verdict), rules[r->verdict].why, r->grant->id);
 	add_hosts(r->grant, body);
-	add_command(r, body);
+	if (rules[r->verdict].cured)
+		add_command(r, body);
 }
 
 void refusal_write(const struct refusal *r, struct str *out)
