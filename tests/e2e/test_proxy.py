@@ -723,6 +723,49 @@ def test_accepting_stops_at_the_descriptor_limit_and_goes_on():
         o.socket.close()
 
 
+def test_pipes_count_as_descriptors_too():
+    """Tunnels whose clients do not read hold a pipe each; without one they are served, too."""
+    with proxy(nofile=100) as p:
+        stage = Stage(p)
+        o = stage.origin(lambda s: s.sendall(b"x" * (16 << 20)))
+        s = stage.session(o)
+        crowd = [stage.send(f"CONNECT 127.0.0.1:{o.port} HTTP/1.1\r\n{s.header}\r\n") for _ in range(36)]
+        time.sleep(1)
+        held = len(os.listdir(f"/proc/{p.process.pid}/fd"))
+        assert 70 <= held <= 92
+        for c in crowd:
+            assert len(everything(c)) > 16 << 20
+        o.serve = answering()
+        assert b"hello" in stage.send(stage.get(s, o)).recv(4096)
+        for x in stage.sockets:
+            x.close()
+        o.socket.close()
+
+
+def cpu_ticks(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+        return sum(int(x) for x in f.read().split()[13:15])
+
+
+def test_without_a_descriptor_it_pauses():
+    """No connection is there whose end would free one."""
+    with proxy(nofile=24) as p:
+        port = p.listen()
+        n = 0
+        with listening() as more:
+            while p.ask(more.fileno(), op="add_listener", id=f"more{n}")["ok"]:
+                n += 1
+        assert n > 0
+        c = socket.create_connection(("127.0.0.1", port), timeout=5)
+        c.sendall(b"GET http://127.0.0.1/ HTTP/1.1\r\n\r\n")
+        used = cpu_ticks(p.process.pid)
+        time.sleep(1)
+        assert cpu_ticks(p.process.pid) - used <= 10, "it spins"
+        p.told(op="remove_listener", id="more0")
+        assert verdict(everything(c).decode()) == "unauthenticated"
+        c.close()
+
+
 def anonymous_kib(pid):
     with open(f"/proc/{pid}/status", encoding="ascii") as f:
         for line in f:

@@ -40,8 +40,8 @@ static bool watch(struct conn *c, struct conn_end *e, uint32_t events)
 static void want(struct conn *c, struct conn_end *e, uint32_t events)
 {
 	e->wanted = events;
-	if (e->fd >= 0 && (events & ~e->watched) != 0)
-		watch(c, e, events);
+	if (e->fd >= 0 && (events & ~e->watched) != 0 && !watch(c, e, events))
+		c->unheard = true;
 }
 
 void conn_wants(struct conn *c, uint32_t client, uint32_t upstream)
@@ -273,7 +273,8 @@ void conn_run(struct conn *c)
 		s = states[c->state](c);
 	while (s == STEP_AGAIN);
 	c->client.ready = c->upstream.ready = 0;
-	if (s == STEP_CLOSE)
+	listener_count(c->proxy);
+	if (s == STEP_CLOSE || c->unheard)
 		abandon(c);
 }
 

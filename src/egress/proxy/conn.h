@@ -76,7 +76,8 @@ struct conn {
 	struct flow up, down;
 	struct str in; /* of the client, not yet read */
 	size_t scanned;
-	bool served; /* it has had an answer before */
+	bool served;  /* it has had an answer before */
+	bool unheard; /* an end could not be watched: it is closed */
 	struct exchange *x;
 	struct authority to; /* where upstream is connected to */
 };

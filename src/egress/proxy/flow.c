@@ -99,6 +99,24 @@ enum flow_result flow_flush(struct flow *f, int to)
 	return FLOW_DONE;
 }
 
+/* Where there is no descriptor for a pipe. */
+static enum flow_result fill_buffer(struct flow *f, int from, size_t n, size_t *ret)
+{
+	size_t room = n < f->out.max ? n : f->out.max;
+	char *to = str_reserve(&f->out, room);
+	size_t held = f->out.cap - f->out.len - 1;
+	ssize_t got = recv(from, to, held < room ? held : room, MSG_DONTWAIT);
+
+	if (got > 0) {
+		f->out.len += (size_t)got;
+		*ret = (size_t)got;
+		return FLOW_DONE;
+	}
+	bool again = got < 0 && (errno == EAGAIN || errno == EINTR);
+	flow_rest(f);
+	return got == 0 ? FLOW_END : again ? FLOW_AGAIN : FLOW_BROKEN;
+}
+
 enum flow_result flow_fill(struct flow *f, int from, uint64_t max, size_t *ret)
 {
 	size_t n = allowed(f, max);
@@ -106,7 +124,7 @@ enum flow_result flow_fill(struct flow *f, int from, uint64_t max, size_t *ret)
 	if (n == 0)
 		return FLOW_USED_UP;
 	if (f->pipe[0] < 0 && pipe_pool_take(f->pool, f->pipe) < 0)
-		return FLOW_BROKEN;
+		return fill_buffer(f, from, n, ret);
 	ssize_t got = splice(from, NULL, f->pipe[1], NULL, n, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
 	if (got < 0 && errno != EAGAIN && errno != EINTR)
 		return FLOW_BROKEN;

@@ -45,7 +45,8 @@ void flow_done(struct flow *f);
 size_t flow_waiting(const struct flow *f);
 /* Writes what waits. */
 enum flow_result flow_flush(struct flow *f, int to);
-/* Moves at most `max` bytes from the socket into the pipe; nothing waits before. *ret: how many. */
+/* Moves at most `max` bytes from the socket into the pipe, or without one the buffer; nothing
+ * waits before. *ret: how many. */
 enum flow_result flow_fill(struct flow *f, int from, uint64_t max, size_t *ret);
 /* Both, until a socket is not ready, or for a while; the end is passed on. FLOW_DONE, _AGAIN. */
 enum flow_result flow_pump(struct flow *f, int from, int to);

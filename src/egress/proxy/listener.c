@@ -10,8 +10,9 @@
 #include "base/mem.h"
 #include "egress/proxy/conn.h"
 #include "egress/socket-address.h"
+#include "sys/clock.h"
 
-enum { PERCENT = 90, OWN_DESCRIPTORS = 16 };
+enum { PERCENT = 90, OWN_DESCRIPTORS = 16, PAUSE_MS = 100 };
 
 size_t listener_limit(void)
 {
@@ -36,27 +37,38 @@ static void accepting(struct proxy *p, bool on)
 	loop_change(l->source, on ? EPOLLIN : 0);
 }
 
-static void count(struct proxy *p)
+void listener_count(struct proxy *p)
 {
-	accepting(p, p->fds < p->fds_max && p->unknown < LISTENER_UNKNOWN_MAX);
+	if (p->fds + pipe_pool_fds(&p->pipes) >= p->fds_max)
+		pipe_pool_done(&p->pipes);
+	p->pipes.scarce = p->fds + pipe_pool_fds(&p->pipes) >= p->fds_max;
+	accepting(p, !p->accept_pause && !p->pipes.scarce && p->unknown < LISTENER_UNKNOWN_MAX);
+}
+
+static void pause_over(void *data)
+{
+	struct proxy *p = data;
+
+	p->accept_pause = NULL;
+	listener_count(p);
 }
 
 void listener_opened_one(struct proxy *p)
 {
 	p->fds++;
-	count(p);
+	listener_count(p);
 }
 
 void listener_closed_one(struct proxy *p)
 {
 	p->fds--;
-	count(p);
+	listener_count(p);
 }
 
 void listener_unknown(struct proxy *p, bool more)
 {
 	p->unknown += more ? 1 : -1;
-	count(p);
+	listener_count(p);
 }
 
 /* One a time: those that are connected have their turn, too. */
@@ -71,9 +83,13 @@ static void ready(void *data, uint32_t events)
 	(void)events;
 	int fd = accept4(l->fd, (struct sockaddr *)&from, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd < 0) {
-		/* Without descriptors: until the next connection is closed. */
-		if ((errno == EMFILE || errno == ENFILE) && p->fds > 0)
+		/* The client stays in the queue, and would be reported again at once. */
+		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+			loop_remove(p->accept_pause);
+			p->accept_pause =
+				loop_at(p->loop, clock_boottime_ms() + PAUSE_MS, pause_over, p);
 			accepting(p, false);
+		}
 		return;
 	}
 	if (socket_address_read(&from, &peer))
@@ -143,4 +159,5 @@ void listener_remove_all(struct proxy *p)
 {
 	while (!LIST_EMPTY(&p->listeners))
 		remove_one(LIST_FIRST(&p->listeners));
+	loop_remove(TAKE_PTR(p->accept_pause));
 }

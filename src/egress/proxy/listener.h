@@ -26,6 +26,8 @@ void listener_remove_all(struct proxy *p);
 
 /* How many descriptors this process may use for connections. */
 size_t listener_limit(void);
+/* Accepts, or stops it, by what is in use now; sockets of connections and pipes count. */
+void listener_count(struct proxy *p);
 /* A connection's socket was made, or closed. */
 void listener_opened_one(struct proxy *p);
 void listener_closed_one(struct proxy *p);

@@ -28,6 +28,7 @@ struct proxy {
 	size_t fds, fds_max; /* sockets of connections; accepting stops there */
 	int unknown;         /* clients without a session; too many stop it, too */
 	bool accepting;
+	struct loop_source *accept_pause; /* there was no descriptor or memory for one more */
 	/* For the duration of one call. */
 	struct http_request request;
 	struct http_response response;
