@@ -338,3 +338,30 @@ def test_names_without_an_answer(box):
         assert "X-Cloop-Egress-Verdict: resolve_failed" in s.communicate()[0]
     assert 4 < time.monotonic() - began < 9
     assert "hello" in box.run("curl", "-sS", "http://files.example/hello").stdout
+
+
+def test_a_name_is_looked_up_as_it_stands(box):
+    """A search list would reach another name than the one that was matched."""
+    place = box.internet.etc / "resolv.conf"
+    before = place.read_text()
+    box.proxy.close_session(box.session)
+    box.session = box.proxy.open(Session(hosts=["*"]))
+    box.internet.names({"files.sub.example": [PUBLIC]})
+    place.write_text("search example\noptions ndots:5\n" + before)
+    try:
+        refused(box, "files", "resolve_failed")
+        refused(box, "files.sub", "resolve_failed")
+        assert "hello" in box.run("curl", "-sS", "http://files.example/hello").stdout
+    finally:
+        place.write_text(before)
+
+
+def test_a_look_up_waits_for_its_turn_so_long_only(box):
+    box.proxy.close_session(box.session)
+    box.session = box.proxy.open(Session(hosts=["*"]))
+    stuck = [subprocess.Popen(
+        ["ip", "netns", "exec", box.internet.box, "curl", "-sSi", "-m", "22", "-x",
+         f"http://{box.session.userinfo}@{GATEWAY}:{box.port}", f"http://{i}.slow.example/"],
+        stdout=subprocess.PIPE, text=True) for i in range(24)]
+    for s in stuck:
+        assert "X-Cloop-Egress-Verdict: resolve_failed" in s.communicate()[0]

@@ -317,7 +317,10 @@ void conn_deadline(void *data)
 	if (c->state == CONN_DIAL) {
 		dial_gave_up(c);
 	} else if (c->state == CONN_RELAY) {
-		conn_refuse(c, EGRESS_VERDICT_BAD_UPSTREAM, NULL);
+		relay_fail(c, EGRESS_VERDICT_BAD_UPSTREAM);
+		conn_run(c);
+	} else if (c->state == CONN_RESOLVE) {
+		conn_refuse(c, EGRESS_VERDICT_RESOLVE, NULL);
 		conn_run(c);
 	} else {
 		conn_free(c);

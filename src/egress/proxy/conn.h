@@ -124,5 +124,7 @@ enum step dial_run(struct conn *c);
 void dial_gave_up(struct conn *c);
 enum step relay_begin(struct conn *c);
 enum step relay_run(struct conn *c);
+/* A refusal; of an answer that has begun no other can be made, and it ends. */
+enum step relay_fail(struct conn *c, enum egress_verdict v);
 enum step tunnel_begin(struct conn *c);
 enum step tunnel_run(struct conn *c);

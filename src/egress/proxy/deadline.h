@@ -13,6 +13,7 @@ enum deadline_kind {
 	DEADLINE_HEAD,     /* a request's head: 20 s */
 	DEADLINE_IDLE,     /* between requests: 60 s */
 	DEADLINE_UPSTREAM, /* for the head of an answer: 60 s */
+	DEADLINE_RESOLVE,  /* of a look-up, with its wait for a helper: 15 s */
 	DEADLINE_DIAL,     /* of an address: 5 s */
 	DEADLINE_DRAIN,    /* of a connection that is being closed: 5 s */
 	DEADLINE_KINDS

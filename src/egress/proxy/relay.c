@@ -244,6 +244,15 @@ static enum step finish(struct conn *c)
 	return STEP_WAIT;
 }
 
+enum step relay_fail(struct conn *c, enum egress_verdict v)
+{
+	if (!c->x->responded && c->down.out_at == 0)
+		return conn_refuse(c, v, NULL);
+	conn_event(c, v, "mid-request");
+	flow_done(&c->down);
+	return conn_drain(c);
+}
+
 static enum step fail(struct conn *c, enum part part)
 {
 	static const enum egress_verdict verdicts[] = {
@@ -257,12 +266,7 @@ static enum step fail(struct conn *c, enum part part)
 		return request_again(c);
 	if (part == PART_SHORT)
 		return STEP_CLOSE;
-	/* Of an answer that has begun, no other can be made. */
-	if (!c->x->responded && c->down.out_at == 0)
-		return conn_refuse(c, verdicts[part], NULL);
-	conn_event(c, verdicts[part], "mid-request");
-	flow_done(&c->down);
-	return conn_drain(c);
+	return relay_fail(c, verdicts[part]);
 }
 
 enum step relay_run(struct conn *c)

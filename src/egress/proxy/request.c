@@ -103,6 +103,7 @@ static enum step resolve(struct conn *c)
 		x->n_addresses = hooks->resolve(
 			hooks->data, x->to.host, x->addresses, RESOLVER_ADDRESSES_MAX);
 	} else {
+		deadline_arm(&c->proxy->deadlines, &c->deadline, DEADLINE_RESOLVE);
 		x->lookup = resolver_ask(c->proxy->resolver, x->to.host, found, c);
 	}
 	return STEP_AGAIN;
