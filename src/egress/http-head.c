@@ -245,7 +245,7 @@ bool http_head_response(struct text raw, bool to_head, struct http_response *ret
 		return false;
 	h->bytes = raw.len - rest.len;
 	if (to_head || ret->status < 200 || ret->status == 204 || ret->status == 304)
-		h->body = (struct http_body){HTTP_BODY_NONE, 0};
+		h->body.kind = HTTP_BODY_NONE; /* the length is told nevertheless */
 	else if (h->body.kind == HTTP_BODY_NONE)
 		h->body.kind = HTTP_BODY_CLOSE;
 	return true;

@@ -310,6 +310,15 @@ def test_the_grant_command_stands_where_a_grant_helps(stage):
         "session_expired", False, True)
 
 
+def test_an_open_session_stays_on_its_listener(stage):
+    o = stage.origin(answering())
+    s = stage.session(o)
+    other = stage.proxy.listen("other")
+    with pytest.raises(AssertionError, match="another listener"):
+        stage.proxy.open(s, listener="other")
+    assert verdict(everything(stage.send(stage.get(s, o), port=other)).decode()) == "unauthenticated"
+
+
 def test_a_token_is_good_on_its_own_listener_only(stage):
     o = stage.origin(answering())
     s = stage.session(o)
@@ -489,6 +498,17 @@ def test_a_chunked_request_of_any_length_ends(stage):
         c.sendall(stage.get(s, o, fields="Transfer-Encoding: chunked\r\n").replace(b"GET", b"PUT") +
                   chunks_of(total))
         assert c.recv(4096).endswith(b"ok"), total
+
+
+@pytest.mark.parametrize("status", ["200 OK", "304 Not Modified"])
+def test_a_length_without_a_body_is_written_as_a_number(stage, status):
+    def serve(s):
+        head(s)
+        s.sendall(f"HTTP/1.1 {status}\r\nContent-Length: 000123\r\n\r\n".encode())
+    o = stage.origin(serve)
+    s = stage.session(o)
+    answer = stage.send(stage.get(s, o).replace(b"GET", b"HEAD")).recv(4096)
+    assert b"\r\nContent-Length: 123\r\n" in answer
 
 
 CHUNKED = b"5;x=y\r\nhello\r\nA\r\n0123456789\r\n0\r\nTrailer: gone\r\n\r\n"

@@ -1,11 +1,16 @@
 /*
  * What the owner of a proxy asks for (egress/owner.h): one JSON object a message of a
  * SOCK_SEQPACKET socket. Its members `op` and `seq`, then:
- *     open           a session (egress_session_to_json), listener, handle, project, executor_id,
- * subject renew          session, deadline_ns close          session, reason          answer:
- * bytes_up, bytes_down, connections, or known: false add_listener   id, with the socket by
- * SCM_RIGHTS remove_listener id stats                                   answer: sessions stop The
- * answer: {"ok":true,…} or the envelope of an error, with the request's seq.
+ *
+ * - open: a session (egress_session_to_json), listener, handle, project, executor_id, subject
+ * - renew: session, deadline_ns
+ * - close: session, reason. Answer: bytes_up, bytes_down, connections, or known: false
+ * - add_listener: id, with the socket by SCM_RIGHTS
+ * - remove_listener: id
+ * - stats. Answer: sessions
+ * - stop
+ *
+ * The answer: {"ok":true,…} or the envelope of an error, with the request's seq.
  */
 #pragma once
 

@@ -50,11 +50,8 @@ static void add_length_told(const struct http_response *r, struct str *out)
 	struct text length;
 
 	if (r->head.body.kind == HTTP_BODY_NONE && r->status >= 200 && r->status != 204 &&
-		http_head_find(&r->head, "content-length", &length) == 1) {
-		str_add_text(out, "Content-Length: ");
-		add(out, length);
-		str_add_text(out, "\r\n");
-	}
+		http_head_find(&r->head, "content-length", &length) == 1)
+		str_addf(out, "Content-Length: %llu\r\n", (unsigned long long)r->head.body.length);
 }
 
 void forward_response(

@@ -149,6 +149,9 @@ int session_table_open(struct proxy *p, json_t *request, struct error *err)
 	if (!credentials_equal(s->s.token_sha256, given.token_sha256))
 		return error_set(err, ERROR_EGRESS_PROXY_FAILED,
 			"the session %s is open with another token", s->s.id);
+	if (strcmp(s->listener, listener) != 0)
+		return error_set(err, ERROR_EGRESS_PROXY_FAILED,
+			"the session %s is open on another listener", s->s.id);
 	tighten(&s->up, given.grant.max_bytes_up, given.bytes_up);
 	tighten(&s->down, given.grant.max_bytes_down, given.bytes_down);
 	return 0;

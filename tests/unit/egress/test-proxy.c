@@ -245,12 +245,35 @@ static void test_the_next_address_is_tried(void **state)
 	proxy_stage_end(&stage);
 }
 
+static void test_a_listener_is_removed_with_its_connections(void **state)
+{
+	auto_error struct error err = ERROR_INIT;
+	auto_free char *answer = mem_alloc(ANSWER_SIZE);
+	struct proxy_stage stage;
+
+	(void)state;
+	assert_done(proxy_stage_begin(&stage, &hooks, &err), &err);
+	auto_fd int fd = proxy_stage_connect(&stage);
+	send_all(fd, "GET http://");
+	ask(&stage, "GET / HTTP/1.1\r\n\r\n", answer);
+	assert_verdict(answer, "malformed_request", 400);
+	assert_done(egress_owner_remove_listener(&stage.owner, "run", &err), &err);
+	assert_true(recv(fd, answer, ANSWER_SIZE, 0) <= 0);
+	assert_done(egress_owner_remove_listener(&stage.owner, "run", &err), &err);
+	/* The port is still the owner's. */
+	assert_done(egress_owner_add_listener(&stage.owner, "run", stage.listener, &err), &err);
+	ask(&stage, "GET / HTTP/1.1\r\n\r\n", answer);
+	assert_verdict(answer, "malformed_request", 400);
+	proxy_stage_end(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_case_of_decide),
 		cmocka_unit_test(test_the_second_answer_is_never_used),
 		cmocka_unit_test(test_the_next_address_is_tried),
+		cmocka_unit_test(test_a_listener_is_removed_with_its_connections),
 	};
 
 	signal(SIGPIPE, SIG_IGN);
