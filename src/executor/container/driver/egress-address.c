@@ -1,6 +1,7 @@
 #include "executor/container/driver/egress-address.h"
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -46,14 +47,76 @@ static const json_t *first(const json_t *answer)
 	return json_is_array(answer) ? json_array_get(answer, 0) : answer;
 }
 
+/* The gateway is an address of this host: of a macvlan it is a router's. */
+static bool host_has_it(bool podman, const json_t *network)
+{
+	return text_is(json_get_text(network, podman ? "driver" : "Driver"), "bridge");
+}
+
+/* docker does not tell the gateway that it chose itself: what its bridge has. NULL: nothing. */
+static char *address_of_bridge(const json_t *network, const struct engine_network *n)
+{
+	const char *named = json_get_string(
+		json_object_get(network, "Options"), "com.docker.network.bridge.name");
+	const char *bridge = named ? named : n->bridge;
+	struct ifaddrs *all = NULL;
+	char text[INET_ADDRSTRLEN];
+	char *found = NULL;
+
+	if (getifaddrs(&all) < 0)
+		return NULL;
+	for (const struct ifaddrs *i = all; i && !found; i = i->ifa_next) {
+		if (strcmp(i->ifa_name, bridge) != 0 || !i->ifa_addr ||
+			i->ifa_addr->sa_family != AF_INET)
+			continue;
+		const struct sockaddr_in *own = (const void *)i->ifa_addr;
+		if (inet_ntop(AF_INET, &own->sin_addr, text, sizeof(text)))
+			found = mem_strdup(text);
+	}
+	freeifaddrs(all);
+	return found;
+}
+
+static int read_gateway(const struct container_driver *driver, const struct captured *out,
+	char **ret, struct error *err)
+{
+	bool podman = driver->runtime.engine == ENGINE_PODMAN;
+	struct engine_network network = {.gateway = NULL};
+	auto_json *answer = json_read((struct text){str_text(&out->out), out->out.len}, ANSWER_MAX,
+		"the network", ERROR_ENGINE_NETWORK_INSPECT, err);
+
+	if (!answer)
+		return -1;
+	if (!host_has_it(podman, first(answer)))
+		return no_route(driver, "it is no bridge of this host", err);
+	if (engine_network_read(podman ? ENGINE_NETWORK_PODMAN : ENGINE_NETWORK_DOCKER,
+		    first(answer), &network, err) < 0)
+		return -1;
+	*ret = network.gateway ? mem_strdup(network.gateway)
+			       : address_of_bridge(first(answer), &network);
+	engine_network_done(&network);
+	return *ret ? 0 : no_route(driver, "it has no gateway on this host", err);
+}
+
+/* The engine answered, and does not show the network. */
+static int not_shown(const struct container_driver *driver, const struct client_call *call,
+	const struct captured *answer, struct error *err)
+{
+	(void)client_explain(call, answer, "", err);
+	if (error_is(err, ERROR_ENGINE_UNREACHABLE))
+		return -1;
+	auto_free char *why = mem_strdup(err->message);
+	error_clear(err);
+	return no_route(driver, why, err);
+}
+
 static int find_gateway(const struct container_driver *driver, const struct strv *env, char **ret,
 	struct error *err)
 {
-	bool podman = driver->runtime.engine == ENGINE_PODMAN;
 	/* What podman means by the word. */
-	const char *name = podman && strcmp(driver->options.network, "bridge") == 0
-				   ? "podman"
-				   : driver->options.network;
+	bool usual = driver->runtime.engine == ENGINE_PODMAN &&
+		     strcmp(driver->options.network, "bridge") == 0;
+	const char *name = usual ? "podman" : driver->options.network;
 	const char *const args[] = {"network", "inspect", "--format={{json .}}", name, NULL};
 	struct client_call call = {.runtime = &driver->runtime,
 		.env = env,
@@ -62,18 +125,11 @@ static int find_gateway(const struct container_driver *driver, const struct strv
 		.stdout_max = ANSWER_MAX,
 		.cancel_fd = -1};
 	AUTO(captured) out = {.status = 0};
-	struct engine_network network = {.gateway = NULL};
+	int r = client_run(&call, &out, err);
 
-	if (client_ask(&call, &out, err) < 0)
+	if (r < 0)
 		return -1;
-	auto_json *answer = json_read((struct text){str_text(&out.out), out.out.len}, ANSWER_MAX,
-		"the network", ERROR_ENGINE_NETWORK_INSPECT, err);
-	if (!answer || engine_network_read(podman ? ENGINE_NETWORK_PODMAN : ENGINE_NETWORK_DOCKER,
-			       first(answer), &network, err) < 0)
-		return -1;
-	*ret = network.gateway ? mem_strdup(network.gateway) : NULL;
-	engine_network_done(&network);
-	return *ret ? 0 : no_route(driver, "it has no gateway on this host", err);
+	return r == 1 ? not_shown(driver, &call, &out, err) : read_gateway(driver, &out, ret, err);
 }
 
 int egress_address_find(const struct container_driver *driver, const struct strv *env, char **ret,
