@@ -302,6 +302,10 @@ ERROR(EGRESS_QUOTA_INVALID, "egress_quota_invalid", 400, 125,
 	"a number of bytes with k, m, g or t behind it, at most 1024t; 0 or unlimited: no limit")
 ERROR(EGRESS_TTL_INVALID, "egress_ttl_invalid", 400, 125,
 	"a session lasts 60 to 14400 seconds; a grant ends after it begins")
+ERROR(EGRESS_LISTEN_INVALID, "egress_listen_invalid", 400, 125,
+	"ADDRESS:PORT, or [IPV6]:PORT, of an address of this host that other machines reach")
+ERROR(EGRESS_ADVERTISE_INVALID, "egress_advertise_invalid", 400, 125,
+	"HOST[:PORT], or [IPV6][:PORT]: this host as other machines dial it")
 ERROR(EGRESS_PROXY_FAILED, "egress_proxy_failed", 500, 125,
 	"start the run again; if it fails each time, see that cloop-egress is installed and can start")
 ERROR(EGRESS_GRANT_NOT_FOUND, "egress_grant_not_found", 404, 125,

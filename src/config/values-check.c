@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "config/values.h"
+#include "egress/remote.h"
 #include "executor/build.h"
 #include "executor/container/validate.h"
 
@@ -23,11 +24,28 @@ static bool refuse(struct schema_bind *b, const struct node *n, const char *what
 	return false;
 }
 
-bool values_check_unavailable_text(struct schema_bind *b, const struct schema_key *key,
+bool values_check_listen(struct schema_bind *b, const struct schema_key *key, const struct node *n,
+	struct text value)
+{
+	auto_error struct error err = ERROR_INIT;
+
+	(void)key;
+	if (value.len == 0 || remote_check_listen(value, &err) == 0)
+		return true;
+	schema_problem_error(b, n, &err);
+	return false;
+}
+
+bool values_check_advertise(struct schema_bind *b, const struct schema_key *key,
 	const struct node *n, struct text value)
 {
-	(void)value;
-	return refuse(b, n, key->name);
+	auto_error struct error err = ERROR_INIT;
+
+	(void)key;
+	if (value.len == 0 || remote_check_advertise(value, &err) == 0)
+		return true;
+	schema_problem_error(b, n, &err);
+	return false;
 }
 
 bool values_check_id(struct schema_bind *b, const struct schema_key *key, const struct node *n,

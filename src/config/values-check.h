@@ -10,8 +10,10 @@
 struct container_options;
 struct values_container;
 
-/* Any text at all is refused: not_available_yet. */
-bool values_check_unavailable_text(struct schema_bind *b, const struct schema_key *key,
+/* Of executors.egress: egress/remote.h. */
+bool values_check_listen(struct schema_bind *b, const struct schema_key *key, const struct node *n,
+	struct text value);
+bool values_check_advertise(struct schema_bind *b, const struct schema_key *key,
 	const struct node *n, struct text value);
 bool values_check_id(struct schema_bind *b, const struct schema_key *key, const struct node *n,
 	struct text value);
