@@ -209,5 +209,6 @@ struct executor_settings config_executor_settings(const struct config *c, const 
 		.provenance = &c->provenance,
 		.derived_image_days = c->derived_image_days,
 		.allow_host_process = c->allow_host_process,
+		.egress_enabled = c->egress.enabled,
 	};
 }

@@ -4,12 +4,14 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "base/mem.h"
 #include "egress/socket-address.h"
 #include "sys/clock.h"
 #include "sys/env.h"
+#include "sys/program.h"
 
 enum {
 	CONTROL_TO = 3,
@@ -146,6 +148,13 @@ static int make_channels(int control[2], int events[2], struct error *err)
 		if (setsockopt(control[i], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes)) < 0)
 			return failed(err, errno, "cannot make a channel to the egress proxy");
 	return 0;
+}
+
+bool egress_owner_installed(void)
+{
+	auto_free char *program = program_path("cloop-egress");
+
+	return access(program, X_OK) == 0;
 }
 
 int egress_owner_start(const char *program, struct egress_owner *ret, struct error *err)

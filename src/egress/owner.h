@@ -33,6 +33,8 @@ struct egress_owner {
 must_check int egress_owner_listen(
 	const struct address *address, struct endpoint *ret, struct error *err);
 
+/* cloop-egress is beside this program, where program_path() finds it. */
+bool egress_owner_installed(void);
 /* Starts it, and it has given its privileges up. *ret is EGRESS_OWNER_INIT before. */
 must_check int egress_owner_start(const char *program, struct egress_owner *ret, struct error *err);
 /* The descriptor stays the caller's; the proxy gets a copy. */

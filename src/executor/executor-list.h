@@ -36,4 +36,5 @@ struct executor_settings {
 	const struct provenance_rules *provenance; /* outlives the executors */
 	uint64_t derived_image_days;               /* of `container`; 0 = never reaped */
 	bool allow_host_process;
+	bool egress_enabled; /* executors.egress.enabled */
 };

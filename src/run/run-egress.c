@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "egress/owner.h"
 #include "executor/container/plan-egress.h"
 #include "run/context.h"
 #include "run/decision.h"
@@ -105,6 +106,12 @@ int run_egress_judge(const struct context *c, const struct decision *d, struct e
 			d->run.grant);
 		return error_set_remedy(err, "remove capabilities.network, or let the operator set "
 					     "executors.egress.enabled to true");
+	}
+	if (!egress_owner_installed()) {
+		error_set(err, ERROR_SANDBOX_EGRESS_UNAVAILABLE,
+			"egress grant %s cannot be used: cloop-egress is not found", d->run.grant);
+		return error_set_remedy(err, "install cloop-egress beside cloop-shim, or remove "
+					     "capabilities.network");
 	}
 	if (strcmp(executor_kind(d->executor), "container") == 0)
 		return 0;

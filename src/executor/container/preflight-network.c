@@ -73,6 +73,24 @@ static void judge_filter(const struct preflight_facts *f, struct preflight_repor
 	}
 }
 
+static void judge_proxy(const struct preflight_facts *f, struct preflight_report *r)
+{
+	static const char name[] = "egress-proxy";
+
+	if (!f->egress_enabled)
+		preflight_report_add(r, name, PREFLIGHT_WARN, "set executors.egress.enabled: true",
+			"the egress proxy is disabled: a run with a grant is refused");
+	else if (!f->egress_program)
+		preflight_report_add(r, name, PREFLIGHT_WARN, "install it beside cloop-shim",
+			"cloop-egress is not found: a run with a grant is refused");
+	else if (!f->network_none && f->egress_no_route)
+		preflight_report_add(r, name, PREFLIGHT_WARN,
+			"set executors.container.network to a bridge of this host", "%s",
+			f->egress_no_route);
+	else
+		preflight_report_add(r, name, PREFLIGHT_OK, "", "runs with a grant get one");
+}
+
 void preflight_network_judge(const struct preflight_facts *f, struct preflight_report *r)
 {
 	if (!f->filter)
@@ -86,6 +104,7 @@ void preflight_network_judge(const struct preflight_facts *f, struct preflight_r
 			"enable egress_filter, or set network: none",
 			"a network without a filter: sandboxes reach every service of this host, "
 			"too");
+	judge_proxy(f, r);
 	if (f->rootless && !f->network_none && !f->tun)
 		preflight_report_add(r, "rootless-network", PREFLIGHT_FAIL,
 			"chmod 0666 /dev/net/tun (a udev rule keeps it), or network: none",

@@ -55,6 +55,9 @@ struct preflight_facts {
 	const struct egress_filter *filter; /* the operator's; NULL: no rows about it */
 	bool nft;                           /* usable */
 	bool tun;                           /* /dev/net/tun can be opened */
+	bool egress_enabled;                /* executors.egress.enabled */
+	bool egress_program;                /* cloop-egress is installed */
+	const char *egress_no_route;        /* why there is none to the proxy; NULL: there is */
 	bool filter_ready;
 	bool devices_granted;
 	struct text image;

@@ -15,6 +15,7 @@ static int make_container(
 		.policy = settings->image_policy,
 		.provenance = settings->provenance,
 		.derived_image_days = settings->derived_image_days,
+		.egress_enabled = settings->egress_enabled,
 	};
 	auto_error struct error reason = ERROR_INIT;
 	struct executor *e = NULL;

@@ -7,8 +7,10 @@
 #include <sys/wait.h>
 
 #include "base/mem.h"
+#include "egress/owner.h"
 #include "executor/container/detect.h"
 #include "executor/container/driver/driver.h"
+#include "executor/container/driver/egress-address.h"
 #include "executor/container/driver/guest-file.h"
 #include "executor/container/driver/image-store.h"
 #include "executor/container/driver/project.h"
@@ -35,6 +37,7 @@ struct gathered {
 	struct captured version, info;
 	struct str words;
 	struct project project;
+	struct error route;
 };
 
 static void gathered_done(struct gathered *g)
@@ -44,6 +47,7 @@ static void gathered_done(struct gathered *g)
 	captured_done(&g->info);
 	str_done(&g->words);
 	project_done(&g->project);
+	error_clear(&g->route);
 }
 
 static int ask(const struct container_driver *d, const struct strv *env, const char *const *args,
@@ -149,6 +153,20 @@ static void look_at_network(const struct container_driver *d, struct preflight_f
 	f->filter_ready = preflight_network_ready(f);
 }
 
+/* A network that is made for the run has its gateway on this host. */
+static void look_at_proxy(const struct container_driver *d, struct gathered *g)
+{
+	struct preflight_facts *f = &g->facts;
+	auto_free char *address = NULL;
+
+	f->egress_enabled = d->settings.egress_enabled;
+	f->egress_program = egress_owner_installed();
+	if (f->network_none || f->filter->enabled || f->version_rc != 0 || f->info_rc != 0)
+		return;
+	if (egress_address_find(d, &g->env, &address, &g->route) < 0)
+		f->egress_no_route = g->route.message;
+}
+
 static bool selinux_enforcing(void)
 {
 	AUTO(str) text = STR_INIT(16);
@@ -230,6 +248,7 @@ static void gather(const struct container_driver *d, const char *work_dir, struc
 	look_at_guest(d, f);
 	look_at_kvm(f);
 	look_at_network(d, f);
+	look_at_proxy(d, g);
 	if (f->version_rc == 0 && f->info_rc == 0)
 		look_at_image(d, g);
 	if (work_dir)
@@ -240,7 +259,11 @@ int container_driver_preflight(
 	const struct executor *e, const char *work_dir, json_t **ret, struct error *err)
 {
 	const struct container_driver *d = container_driver_of(e);
-	AUTO(gathered) g = {.env = STRV_INIT(64), .words = STR_INIT(8192), .project = PROJECT_INIT};
+	AUTO(gathered)
+	g = {.env = STRV_INIT(64),
+		.words = STR_INIT(8192),
+		.project = PROJECT_INIT,
+		.route = ERROR_INIT};
 	AUTO(preflight_report) report = {.n = 0};
 
 	(void)err;

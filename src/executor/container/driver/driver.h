@@ -17,6 +17,7 @@ struct container_settings {
 	const struct image_policy *policy;
 	const struct provenance_rules *provenance;
 	uint64_t derived_image_days; /* unused images for setup are reaped; 0 = never */
+	bool egress_enabled;         /* sessions under egress grants can be opened */
 };
 
 struct container_driver {

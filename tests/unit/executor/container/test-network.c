@@ -115,27 +115,39 @@ static void check_rows(const struct preflight_facts *f, const char *wanted)
 static void test_preflight(void **state)
 {
 	AUTO(egress_filter) filter;
-	struct preflight_facts f = {
-		.engine = ENGINE_PODMAN, .filter = &filter, .network_none = true};
+	struct preflight_facts f = {.engine = ENGINE_PODMAN,
+		.filter = &filter,
+		.network_none = true,
+		.egress_enabled = true,
+		.egress_program = true};
 
 	(void)state;
 	egress_filter_init(&filter);
-	check_rows(&f, "egress ok;");
+	check_rows(&f, "egress ok;egress-proxy ok;");
 	f.network_none = false;
-	check_rows(&f, "egress warn;");
+	check_rows(&f, "egress warn;egress-proxy ok;");
+	f.egress_no_route = "no route";
+	check_rows(&f, "egress warn;egress-proxy warn;");
+	f.egress_no_route = NULL;
+	f.egress_program = false;
+	check_rows(&f, "egress warn;egress-proxy warn;");
+	f.egress_program = true;
+	f.egress_enabled = false;
+	check_rows(&f, "egress warn;egress-proxy warn;");
+	f.egress_enabled = true;
 	f.rootless = true;
-	check_rows(&f, "egress warn;rootless-network fail;");
+	check_rows(&f, "egress warn;egress-proxy ok;rootless-network fail;");
 	f.rootless = false;
 	filter.enabled = true;
 	filter.allow_public_internet = true;
-	check_rows(&f, "egress fail;");
+	check_rows(&f, "egress fail;egress-proxy ok;");
 	assert_int_equal(strv_add(&filter.allow_ports, "443"), 0);
-	check_rows(&f, "egress fail;");
+	check_rows(&f, "egress fail;egress-proxy ok;");
 	f.nft = true;
-	check_rows(&f, "egress ok;egress-scope warn;egress-scope warn;");
+	check_rows(&f, "egress ok;egress-scope warn;egress-scope warn;egress-proxy ok;");
 	assert_true(preflight_network_ready(&f));
 	f.rootless = f.tun = true;
-	check_rows(&f, "egress fail;");
+	check_rows(&f, "egress fail;egress-proxy ok;");
 	assert_false(preflight_network_ready(&f));
 }
 
