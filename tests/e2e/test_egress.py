@@ -15,7 +15,7 @@ import pytest
 import crashing
 import egressing
 import granting
-from engines import children
+from engines import children, once
 
 
 def allow(stage, *options, to=None):
@@ -131,7 +131,7 @@ def test_held_by_the_project_only(stage):
 
 
 def test_held_by_label_and_executor(stage):
-    stage.config(network="bridge")
+    stage.config(network=a_network(stage))
     for to, options in [("label:team=web", ["--label", "team=web"]), ("executor:container", [])]:
         name(stage, allow(stage, "--hosts", "a.example", to=to)["id"])
         if stage.engine.uid == 0:
@@ -148,6 +148,14 @@ def test_nothing_turns_a_network_on(stage):
     assert (got["code"], got["constraint"]) == ("sandbox_unsupported", "network_egress")
 
 
+def proxy_row(stage):
+    """Level of preflight's row about the proxy."""
+    r = stage.cloop("executor", "test", "container", "--json")
+    row, = [f for f in json.loads(r.out)["findings"] if f["name"] == "egress-proxy"]
+    assert (row["level"] == "ok") == (row["fix"] == ""), row
+    return row["level"]
+
+
 def test_a_disabled_proxy(stage):
     stage.config({"executors": {"egress": {"enabled": False}, "container": {
         "runtime": stage.engine.kind, "network": "bridge",
@@ -156,6 +164,7 @@ def test_a_disabled_proxy(stage):
     r = refused(stage)
     assert r.record["code"] == "sandbox_egress_unavailable", r
     assert "executors.egress.enabled" in r.record["error"] + r.record["remediation"]
+    assert proxy_row(stage) == "warn"
 
 
 # A session.
@@ -173,6 +182,8 @@ def has_network(engine):
 @pytest.fixture
 def origin(stage):
     """An HTTP server on an address of its own: /N is N bytes, /slow never ends."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root: an address of the test's own")
     if not has_network(stage.engine):
         pytest.skip("no network for rootless runs: /dev/net/tun is closed to their user")
     server = egressing.Origin(ORIGIN)
@@ -187,10 +198,29 @@ def over(stage):
     for run in stage.answer("ps")["runs"]:
         stage.cloop("stop", run["handle"], "--signal", "kill")
         stage.cloop("wait", run["handle"])
+    granting.wait_until(lambda: without_network(stage.engine))
+
+
+NETWORK = "cloop-e2e-egress"
+
+
+def without_network(engine):
+    """Whether ours is gone: a container that is being removed may still be on it."""
+    if NETWORK in engine.network_labels():
+        engine.call("network", "rm", NETWORK, check=False)
+    return NETWORK not in engine.network_labels()
+
+
+def a_network(stage):
+    """One that the engine has; the tests' docker has none of its own."""
+    if stage.engine.kind != "docker":
+        return "bridge"
+    stage.engine.call("network", "create", "--subnet=10.77.4.0/24", NETWORK)
+    return NETWORK
 
 
 def on_a_network(stage, *options, ttl=(), **more):
-    stage.config(network="bridge", **more)
+    stage.config(network=a_network(stage), **more)
     g = allow(stage, "--cidrs", f"{ORIGIN}/32", "--ports", "8000", *options, *ttl)
     name(stage, g["id"])
     return g["id"]
@@ -401,6 +431,30 @@ def test_a_proxy_that_cannot_start(stage, origin):
     assert stage.run("true").rc == 0
 
 
+def test_no_route_from_the_network(stage, origin):
+    if stage.engine.uid != 0:
+        pytest.skip("the proxy of a rootless engine is not on its network")
+    on_a_network(stage)
+    assert proxy_row(stage) == "ok"
+    stage.config(network="not-there")
+    r = refused(stage)
+    assert r.record["code"] == "sandbox_egress_unavailable", r
+    assert "no route" in r.record["error"] and "not-there" in r.record["error"], r
+    assert proxy_row(stage) == "warn"
+
+
+def test_a_rootless_network_needs_tun(stage):
+    if stage.engine.uid == 0 or has_network(stage.engine):
+        pytest.skip("for a rootless engine whose user cannot open /dev/net/tun")
+    stage.config(network="bridge")
+    answer = stage.answer("executor", "test", "container", status=2)
+    found = {f["name"]: f for f in answer["findings"]}
+    assert found["rootless-network"]["level"] == "fail", found
+    assert "/dev/net/tun" in found["rootless-network"]["message"] and found["rootless-network"]["fix"]
+    name(stage, allow(stage, "--hosts", "a.example")["id"])
+    refused(stage)
+
+
 def test_revoked_while_the_run_was_prepared(stage, origin):
     grant = on_a_network(stage)
     run = stage.popen(*stage.run_words(["true"]), env={"CLOOP_FAULT": "start:5-record=sleep:3000"})
@@ -409,6 +463,29 @@ def test_revoked_while_the_run_was_prepared(stage, origin):
     _, err = run.communicate(timeout=60)
     assert run.returncode == 125 and b"revoked" in err, err
     assert not origin.seen
+
+
+@once
+@pytest.mark.parametrize("point", ["store-exec", "store-write"])
+def test_the_ledger_fails_in_between(stage, origin, point):
+    """The n-th statement fails: a run is whole or refused, and no session stays open."""
+    on_a_network(stage)
+    calm = failed = 0
+    for n in range(1, 60):
+        r = stage.run("true", env={"CLOOP_FAULT": f"{point}:{n}"})
+        assert r.rc in (0, 1, 125), (n, r)
+        failed += r.rc != 0
+        calm = calm + 1 if r.rc == 0 and b"cloop: " not in r.err else 0
+        if calm == 4:
+            break
+        stage.cloop("ps")
+        with sqlite3.connect(stage.home / "state.db") as db:
+            states = [row[0] for row in db.execute("SELECT state FROM egress_session")]
+        db.close()
+        assert "open" not in states, (n, r)
+        actions = granting.actions(stage)
+        assert actions.count("egress.open") == actions.count("egress.close") == len(states), (n, r)
+    assert calm == 4 and failed, (calm, failed)
 
 
 def test_asked_as_a_run_would(stage, origin):

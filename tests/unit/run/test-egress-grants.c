@@ -2,6 +2,7 @@
 #include "unit/sys/unit-dir.h"
 
 #include "base/json.h"
+#include "run/egress-sessions.h"
 #include "run/run-egress.h"
 #include "store/query.h"
 #include "store/store.h"
@@ -142,6 +143,51 @@ static void test_over(void **state)
 	}
 }
 
+/* How long a session of a run goes on from `now`; -1: no longer. */
+static int64_t renewed(const struct two_clocks *now)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO_PTR(store) s = open_store();
+	auto_json *answer = NULL;
+
+	assert_done(egress_sessions_renew(s, "run-1", now, &answer, &err), &err);
+	return json_get_int(answer, "expires_in_s", -1);
+}
+
+static void open_session(const struct two_clocks *now)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO(run_egress) e = RUN_EGRESS_INIT;
+	struct egress_settings settings = {
+		.max_session_minutes = 15, .dial_timeout_seconds = 15, .max_connections = 64};
+	struct egress_sessions_who who = {"run-1", "/srv/p", "container"};
+	char id[64];
+
+	snprintf(id, sizeof(id), "%s", grant("any", ""));
+	assert_int_equal(held("/srv/p", "container", &e), 1);
+	assert_done(run_egress_make(&e, &settings, id, &err), &err);
+	AUTO_PTR(store) s = open_store();
+	assert_done(egress_sessions_open(s, &e.session, &who, now, &err), &err);
+}
+
+/* A wall clock that is set back neither shortens a session nor lets it outlive its grant. */
+static void test_clock_set_back(void **state)
+{
+	(void)state;
+	struct two_clocks begun = clocks_now(), now = begun;
+
+	open_session(&begun);
+	now.realtime += 600;
+	now.boottime_ms += 600 * 1000;
+	assert_int_equal(renewed(&now), 900);
+	now.realtime -= 86400;
+	assert_int_equal(renewed(&now), 900 + 86400);
+	now.boottime_ms = begun.boottime_ms + (HOUR - 10) * 1000;
+	assert_in_range(renewed(&now), 1, INT32_MAX);
+	now.boottime_ms = begun.boottime_ms + (HOUR + 10) * 1000;
+	assert_int_equal(renewed(&now), -1);
+}
+
 static void test_notes(void **state)
 {
 	(void)state;
@@ -165,6 +211,7 @@ int main(void)
 		IN_DIR(test_subjects),
 		IN_DIR(test_by_its_id_only),
 		IN_DIR(test_over),
+		IN_DIR(test_clock_set_back),
 		IN_DIR(test_notes),
 	};
 
