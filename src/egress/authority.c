@@ -1,5 +1,7 @@
 #include "egress/authority.h"
 
+#include <stdio.h>
+
 #include "net/endpoint.h"
 
 enum { HTTP_PORT = 80 };
@@ -56,6 +58,11 @@ bool authority_parse(enum authority_form form, struct text t, struct authority *
 		return false;
 	*ret = a;
 	return true;
+}
+
+void authority_host(const struct authority *a, char out[AUTHORITY_HOST_SIZE])
+{
+	snprintf(out, AUTHORITY_HOST_SIZE, strchr(a->host, ':') ? "[%s]" : "%s", a->host);
 }
 
 bool authority_address(const struct authority *a, struct address *ret)

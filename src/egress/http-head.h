@@ -23,6 +23,7 @@ struct http_field {
 enum http_body_kind { HTTP_BODY_NONE, HTTP_BODY_LENGTH, HTTP_BODY_CHUNKED, HTTP_BODY_CLOSE };
 struct http_body {
 	enum http_body_kind kind;
+	/* Also where an answer has none (HTTP_BODY_NONE): what its field told; 0 without one. */
 	uint64_t length;
 };
 

@@ -31,11 +31,11 @@ static void add_body(const struct http_body *b, bool chunks, struct str *out)
 
 void forward_request(const struct http_request *r, bool close, struct str *out)
 {
-	bool ipv6 = strchr(r->to.host, ':') != NULL;
+	char host[AUTHORITY_HOST_SIZE];
 
+	authority_host(&r->to, host);
 	add(out, r->method);
-	str_addf(out, " %s HTTP/1.1\r\nHost: %s%s%s", r->path, ipv6 ? "[" : "", r->to.host,
-		ipv6 ? "]" : "");
+	str_addf(out, " %s HTTP/1.1\r\nHost: %s", r->path, host);
 	if (r->to.port != HTTP_PORT)
 		str_addf(out, ":%u", (unsigned)r->to.port);
 	str_add_text(out, "\r\n");

@@ -37,11 +37,6 @@ static const struct rule {
 	[EGRESS_VERDICT_DENIED] = {"The request was denied.", true},
 };
 
-static bool ipv6(const struct authority *to)
-{
-	return strchr(to->host, ':') != NULL;
-}
-
 static void add_hosts(const struct egress_grant *g, struct str *body)
 {
 	size_t begin = body->len, n = 0;
@@ -90,20 +85,17 @@ static void add_command(const struct refusal *r, struct str *body)
 
 static void add_body(const struct refusal *r, struct str *body)
 {
-	const char *open = "", *close = "";
+	char host[AUTHORITY_HOST_SIZE];
 
 	if (!r->grant) {
 		str_addf(body, "cloop egress: %s\n%s\n", egress_verdict_text(r->verdict),
 			rules[r->verdict].why);
 		return;
 	}
-	if (ipv6(r->to)) {
-		open = "[";
-		close = "]";
-	}
-	str_addf(body, "cloop egress: refused %s %s%s%s:%u\nRule: %s\nWhy: %s\nGrant: %s\n",
-		r->method, open, r->to->host, close, (unsigned)r->to->port,
-		egress_verdict_text(r->verdict), rules[r->verdict].why, r->grant->id);
+	authority_host(r->to, host);
+	str_addf(body, "cloop egress: refused %s %s:%u\nRule: %s\nWhy: %s\nGrant: %s\n", r->method,
+		host, (unsigned)r->to->port, egress_verdict_text(r->verdict), rules[r->verdict].why,
+		r->grant->id);
 	add_hosts(r->grant, body);
 	if (rules[r->verdict].cured)
 		add_command(r, body);

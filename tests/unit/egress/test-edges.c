@@ -117,9 +117,25 @@ static void test_sizes(void **state)
 	}
 }
 
+static void test_host_before_a_port(void **state)
+{
+	static const char *const rows[][2] = {{"[2001:DB8::1]:443", "[2001:db8::1]"},
+		{"[::ffff:1.2.3.4]:1", "1.2.3.4"}, {"A.Example.:80", "a.example"}};
+	char host[AUTHORITY_HOST_SIZE];
+	struct authority a;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		assert_true(authority_parse(AUTHORITY_CONNECT, text_of(rows[i][0]), &a));
+		authority_host(&a, host);
+		assert_string_equal(host, rows[i][1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_host_before_a_port),
 		cmocka_unit_test(test_line_limit),
 		cmocka_unit_test(test_fields_limit),
 		cmocka_unit_test(test_lengths),
