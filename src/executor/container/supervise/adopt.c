@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "executor/container/decisions/lifecycle.h"
 #include "executor/container/inspect.h"
+#include "executor/container/supervise/attach-exec.h"
 #include "executor/container/supervise/mask.h"
 #include "executor/container/supervise/orphan.h"
 #include "executor/container/supervise/supervisor.h"
@@ -113,7 +114,9 @@ static void go_on(struct supervisor *s, const struct inspection *seen)
 	network_adopt(s);
 	start_watch_cgroup(s);
 	output_start(&s->output);
-	if (!s->plan.standalone)
+	if (s->plan.standalone)
+		attach_exec_adopt(s);
+	else
 		listen_for_init(s);
 	fault_hit("adopt:listen");
 	egress_restore(s);

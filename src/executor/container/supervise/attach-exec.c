@@ -10,16 +10,63 @@
 #include "base/mem.h"
 #include "executor/container/supervise/attach-session.h"
 #include "executor/container/supervise/supervisor.h"
+#include "sys/log.h"
 
 enum { WORDS_MAX = ATTACH_WORDS_MAX + 12, SWEEP_MS = 10000, SIGNAL_CODE = 128 };
 
-/* Needs nothing of the image but a shell with grep; its own environment has no mark. */
+/* In the record's `supervision`: marks of sessions whose end nobody has seen. */
+#define SESSIONS "sessions"
+
+/*
+ * $1: marks, with | between. Needs nothing of the image but a shell with grep; its own environment
+ * has no mark.
+ */
 static const char sweep_script[] =
 	"marked() { for p in /proc/[0-9]*; do "
-	"grep -q \"CLOOP_ATTACH=$1\" $p/environ 2>/dev/null && echo ${p#/proc/}; done; }\n"
-	"pids=$(marked $1); [ -z \"$pids\" ] && exit\n"
+	"grep -qE \"CLOOP_ATTACH=($1)\" $p/environ 2>/dev/null && echo ${p#/proc/}; done; }\n"
+	"pids=$(marked \"$1\"); [ -z \"$pids\" ] && exit\n"
 	"kill -HUP $pids 2>/dev/null; sleep 2\n"
-	"pids=$(marked $1); [ -z \"$pids\" ] || kill -KILL $pids 2>/dev/null\n";
+	"pids=$(marked \"$1\"); [ -z \"$pids\" ] || kill -KILL $pids 2>/dev/null\n";
+
+static json_t *open_marks(struct supervisor *s)
+{
+	json_t *v = record_supervision(s->record);
+
+	if (!json_is_array(json_object_get(v, SESSIONS)))
+		json_object_set_new(v, SESSIONS, json_array());
+	return json_object_get(v, SESSIONS);
+}
+
+static void note_mark(struct supervisor *s, const char *mark)
+{
+	json_t *marks = open_marks(s);
+
+	/* Where the image has no shell, none is ever swept. */
+	while (json_array_size(marks) >= ATTACH_MARKS_MAX)
+		json_array_remove(marks, 0);
+	json_array_append_new(marks, json_string(mark));
+	supervisor_persist(s, false);
+}
+
+static void forget_mark(struct supervisor *s, const char *mark)
+{
+	json_t *marks = open_marks(s);
+
+	for (size_t i = json_array_size(marks); i-- > 0;) {
+		const char *one = json_string_value(json_array_get(marks, i));
+		if (one && strcmp(one, mark) == 0)
+			json_array_remove(marks, i);
+	}
+}
+
+static struct engine_call *sweep(
+	struct supervisor *s, const char *marks, engine_call_fn *fn, void *data, struct error *err)
+{
+	const char *args[] = {
+		"exec", supervisor_container(s), "/bin/sh", "-c", sweep_script, "sh", marks, NULL};
+
+	return supervisor_engine_for(s, args, SWEEP_MS, fn, data, err);
+}
 
 void attach_exec_free(struct attach_exec *e)
 {
@@ -45,8 +92,9 @@ static void on_swept(void *data, const struct engine_answer *answer)
 {
 	struct attach_session *x = data;
 
-	(void)answer;
 	x->exec->sweep = NULL;
+	if (answer->exit_code == 0)
+		forget_mark(x->owner, x->exec->mark);
 	child_kill(&x->exec->client);
 	if (x->exec->exit_code >= 0)
 		settle_over(x);
@@ -55,13 +103,10 @@ static void on_swept(void *data, const struct engine_answer *answer)
 void attach_exec_close(struct attach_session *x)
 {
 	auto_error struct error err = ERROR_INIT;
-	struct supervisor *s = x->owner;
-	const char *args[] = {"exec", supervisor_container(s), "/bin/sh", "-c", sweep_script, "sh",
-		x->exec->mark, NULL};
 
 	if (x->exec->sweep)
 		return;
-	x->exec->sweep = supervisor_engine_for(s, args, SWEEP_MS, on_swept, x, &err);
+	x->exec->sweep = sweep(x->owner, x->exec->mark, on_swept, x, &err);
 	if (!x->exec->sweep)
 		child_kill(&x->exec->client);
 }
@@ -129,6 +174,8 @@ int attach_exec_start(struct attach_session *x, const struct attach_request *r, 
 	x->exec = e;
 	if (make_mark(e->mark, err) < 0)
 		return -1;
+	/* Before there is anything with that mark: a new supervisor will look for it. */
+	note_mark(s, e->mark);
 	make_words(x, r, e->mark, &argv);
 	struct spawn spawn = {
 		.path = s->plan.runtime.path,
@@ -143,4 +190,47 @@ int attach_exec_start(struct attach_session *x, const struct attach_request *r, 
 		return -1;
 	e->ended = loop_watch(s->loop, e->client.pidfd, EPOLLIN, on_client_ended, x);
 	return 0;
+}
+
+static bool is_mark(const char *mark)
+{
+	return mark && strlen(mark) == ATTACH_MARK_SIZE - 1 &&
+	       strspn(mark, "0123456789abcdef") == ATTACH_MARK_SIZE - 1;
+}
+
+static void on_left_swept(void *data, const struct engine_answer *answer)
+{
+	struct supervisor *s = data;
+
+	s->left_sweep = NULL;
+	if (answer->exit_code != 0)
+		return;
+	strv_foreach (mark, &s->left_marks)
+		forget_mark(s, *mark);
+	supervisor_persist(s, false);
+}
+
+void attach_exec_adopt(struct supervisor *s)
+{
+	auto_error struct error err = ERROR_INIT;
+	const json_t *marks = json_object_get(record_supervision(s->record), SESSIONS);
+
+	for (size_t i = 0; i < json_array_size(marks); i++) {
+		const char *mark = json_string_value(json_array_get(marks, i));
+		if (is_mark(mark))
+			strv_add(&s->left_marks, mark);
+	}
+	if (s->left_marks.n == 0)
+		return;
+	auto_free char *list = strv_join(&s->left_marks, "|");
+	s->left_sweep = sweep(s, list, on_left_swept, s, &err);
+	if (!s->left_sweep)
+		log_warning("%s", err.message);
+}
+
+void attach_exec_done(struct supervisor *s)
+{
+	engine_call_cancel(s->left_sweep);
+	s->left_sweep = NULL;
+	strv_done(&s->left_marks);
 }

@@ -14,8 +14,9 @@
 #include "sys/spawn.h"
 
 struct attach_session;
+struct supervisor;
 
-enum { ATTACH_MARK_SIZE = 33 };
+enum { ATTACH_MARK_SIZE = 33, ATTACH_MARKS_MAX = 64 };
 
 struct attach_exec {
 	struct child client;
@@ -35,3 +36,10 @@ must_check int attach_exec_start(struct attach_session *x, const struct attach_r
 void attach_exec_close(struct attach_session *x);
 /* NULL is fine. */
 void attach_exec_free(struct attach_exec *e);
+/*
+ * A new supervisor: what sessions of the dead one left inside is ended. They are known by their
+ * marks, which lie in the record until a sweep was through.
+ */
+void attach_exec_adopt(struct supervisor *s);
+/* That is given up: the run has ended. */
+void attach_exec_done(struct supervisor *s);

@@ -13,6 +13,7 @@
 #include <sys/random.h>
 #include <termios.h>
 
+#include "executor/container/supervise/attach-exec.h"
 #include "executor/container/supervise/attach-session.h"
 #include "executor/container/supervise/mask.h"
 #include "executor/container/supervise/supervisor.h"
@@ -319,6 +320,7 @@ void attach_on_lost(struct supervisor *s)
 
 void attach_on_run_end(struct supervisor *s)
 {
+	attach_exec_done(s);
 	for (size_t i = 0; i < ATTACH_SESSIONS_MAX; i++) {
 		struct attach_session *x = s->sessions[i];
 		if (!x || x->stage == ATTACH_OVER)
@@ -390,6 +392,7 @@ void attach_linger(struct supervisor *s, void (*fn)(void *))
 
 void attach_done(struct supervisor *s)
 {
+	attach_exec_done(s);
 	loop_remove(s->linger_timer);
 	loop_remove(s->lost_timer);
 	for (size_t i = 0; i < ATTACH_SESSIONS_MAX; i++)

@@ -1,3 +1,4 @@
+#include "executor/container/supervise/attach-exec.h"
 #include "executor/container/supervise/supervisor.h"
 
 #include <assert.h>
@@ -47,6 +48,7 @@ static void supervisor_init(struct supervisor *s)
 		.guard = GUARD_INIT,
 		.cgroup = CGROUP_INIT,
 		.standalone = STANDALONE_INIT,
+		.left_marks = STRV_INIT(ATTACH_MARKS_MAX),
 		.lock_fd = -1,
 		.caller_fd = -1,
 		.guest_fd = -1,

@@ -155,6 +155,8 @@ struct supervisor {
 	uint32_t last_session; /* number of the newest */
 	void (*lingering)(void *);
 	struct loop_source *linger_timer, *lost_timer;
+	struct engine_call *left_sweep; /* of sessions of a supervisor that died: attach-exec.c */
+	struct strv left_marks;
 };
 
 /* supervisor.c */
@@ -253,7 +255,8 @@ void stop_request(struct supervisor *s, const char *why, int64_t grace_ms);
 /* interrupt or terminate of a user: only delivered. */
 void stop_signal(struct supervisor *s, int signal);
 void stop_on_signalled(struct supervisor *s, uint32_t signal, uint32_t error);
-/* After an adoption: a request on record that is not finished, and what came meanwhile. */
+/* After an adoption or a standalone start: a request on record that is not finished, and what came
+ * meanwhile. */
 void stop_resume(struct supervisor *s);
 /*
  * True: the engine is delivering a signal, and whether it did decides how the end is called.
