@@ -321,9 +321,17 @@ static void record_request(struct supervisor *s, const char *why, int64_t grace_
 	supervisor_persist(s, false);
 }
 
+/* A start is given up for those who do not want the run; the others are about a run. */
+static bool cancels_start(const struct supervisor *s, const char *why)
+{
+	return s->phase == PHASE_STARTING ||
+	       (standalone_start_pending(s) &&
+		       (strcmp(why, "cancelled") == 0 || strcmp(why, "revoked") == 0));
+}
+
 void stop_request(struct supervisor *s, const char *why, int64_t grace_ms)
 {
-	if (s->phase == PHASE_STARTING || standalone_start_pending(s)) {
+	if (cancels_start(s, why)) {
 		cancel_start(s);
 		return;
 	}
@@ -332,7 +340,7 @@ void stop_request(struct supervisor *s, const char *why, int64_t grace_ms)
 	if (grace_ms < 0)
 		grace_ms = s->plan.stop_grace_ms;
 	record_request(s, why, grace_ms);
-	if (s->phase == PHASE_ADOPTING)
+	if (s->phase == PHASE_ADOPTING || standalone_start_pending(s))
 		return;
 	loop_remove(s->grace_timer);
 	s->grace_timer = NULL;
