@@ -137,7 +137,8 @@ void descendants_find(pid_t root, struct descendants *ret)
 	AUTO(descendants) all = DESCENDANTS_INIT;
 	struct descendants found = DESCENDANTS_INIT;
 
-	find_all(&all);
+	if (root > 0)
+		find_all(&all);
 	add_children(&all, root, &found);
 	for (size_t i = 0; i < found.n; i++)
 		add_children(&all, found.v[i].pid, &found);

@@ -19,7 +19,7 @@ struct descendants {
 #define DESCENDANTS_INIT ((struct descendants){.v = NULL})
 void descendants_done(struct descendants *d);
 
-/* Everything below `root`, parents before their children; *ret is replaced. */
+/* Everything below `root` (<= 0: nothing), parents before their children; *ret is replaced. */
 void descendants_find(pid_t root, struct descendants *ret);
 /* Every process, below us or not, whose command line has that word; *ret is replaced. */
 void descendants_with_word(const char *word, struct descendants *ret);

@@ -1,7 +1,9 @@
 /* Finding what a killed start left at work, among real processes. */
-#include "unit/unit.h"
+#include "unit/sys/unit-dir.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -16,8 +18,9 @@ static int end_of(pid_t pid)
 	return status;
 }
 
-/* This program again, with these words: it waits for its end (main). */
-static pid_t start(char *name, char *const *words)
+/* This program again, with these words, and out (-1: ours) as stdout: it waits for its end (main).
+ */
+static pid_t start_into(int out, char *name, char *const *words)
 {
 	char *argv[8] = {name};
 	int ready[2];
@@ -28,6 +31,8 @@ static pid_t start(char *name, char *const *words)
 		argv[i + 1] = words[i];
 	pid_t pid = fork();
 	if (pid == 0) {
+		if (out >= 0)
+			dup2(out, STDOUT_FILENO);
 		execv("/proc/self/exe", argv);
 		_exit(127);
 	}
@@ -37,9 +42,14 @@ static pid_t start(char *name, char *const *words)
 	return pid;
 }
 
-static struct rundir run(char *path)
+static pid_t start(char *name, char *const *words)
 {
-	return (struct rundir){.fd = -1, .path = path};
+	return start_into(-1, name, words);
+}
+
+static struct rundir run(char *at)
+{
+	return (struct rundir){.fd = -1, .path = at};
 }
 
 static void test_client(void **state)
@@ -60,26 +70,35 @@ static void test_client(void **state)
 	assert_int_equal(end_of(stranger), SIGTERM);
 }
 
-/* Only who starts this container and names it last. */
+/* Only who says exactly this, into the pipe of this run. */
 static void test_attached_client(void **state)
 {
 	char id[] = "0123456789abcdef";
-	pid_t inspects = start("docker", (char *[]){"inspect", id, NULL});
-	pid_t other = start("docker", (char *[]){"start", id, "--attach", "x", NULL});
+	struct rundir ours = {.fd = dir};
 
 	(void)state;
-	assert_int_equal(orphan_client(id), -1);
-	assert_int_equal(orphan_client(""), -1);
-	pid_t client = start("docker", (char *[]){"start", "--attach", id, NULL});
-	int pidfd = orphan_client(id);
+	assert_int_equal(mkfifoat(dir, "stdout.fifo", 0600), 0);
+	auto_fd int pipe = openat(dir, "stdout.fifo", O_RDWR | O_CLOEXEC);
+	assert_true(pipe >= 0);
+	pid_t others[] = {
+		start_into(pipe, "docker", (char *[]){"inspect", id, NULL}),
+		start_into(pipe, "docker", (char *[]){"start", id, "--attach", "x", NULL}),
+		start_into(pipe, "vi", (char *[]){"start", "notes", id, NULL}),
+		start_into(pipe, "docker", (char *[]){"start", "--attach", id, "x", NULL}),
+		start("docker", (char *[]){"start", "--attach", id, NULL}),
+	};
+	assert_int_equal(orphan_client(&ours, id), -1);
+	assert_int_equal(orphan_client(&ours, ""), -1);
+	pid_t client = start_into(pipe, "docker", (char *[]){"start", "--attach", id, NULL});
+	int pidfd = orphan_client(&ours, id);
 	assert_true(pidfd >= 0);
 	assert_int_equal(syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0), 0);
 	assert_int_equal(end_of(client), SIGKILL);
 	close(pidfd);
-	kill(inspects, SIGKILL);
-	kill(other, SIGKILL);
-	end_of(inspects);
-	end_of(other);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		kill(others[i], SIGKILL);
+		end_of(others[i]);
+	}
 }
 
 static void test_monitor(void **state)
@@ -127,7 +146,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_client),
-		cmocka_unit_test(test_attached_client),
+		IN_DIR(test_attached_client),
 		cmocka_unit_test(test_monitor),
 		cmocka_unit_test(test_what_a_monitor_keeps),
 	};

@@ -48,6 +48,8 @@ static void test_find_and_kill(void **state)
 	assert_int_equal(found.v[0].parent, getpid());
 	assert_int_equal(found.v[1].session, child);
 	assert_false(descendant_contained(&found.v[0]));
+	descendants_find(0, &found);
+	assert_int_equal(found.n, 0);
 	descendants_find(child, &found);
 	assert_int_equal(found.n, 1);
 	/* Another process by that number is left alone. */

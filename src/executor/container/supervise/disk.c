@@ -25,6 +25,7 @@
 #include "limits/disk-breach.h"
 #include "limits/disk-limit.h"
 #include "limits/render.h"
+#include "sys/cgroup-processes.h"
 #include "sys/clock.h"
 #include "sys/descendants.h"
 #include "sys/fault.h"
@@ -46,7 +47,9 @@ struct disk_walk {
 	struct supervisor *s; /* the loop's only */
 	struct disk_question question;
 	uint64_t limit_mb;
-	pid_t init;
+	bool standalone;
+	pid_t init; /* what is below it is the run's; standalone: what is in `group` */
+	int group;  /* directory; -1 = not known */
 	const char *targets[TARGETS_MAX + 1];
 	char *names[TARGETS_MAX]; /* what targets point to */
 	int done;                 /* eventfd */
@@ -69,6 +72,8 @@ static void walk_drop(struct disk_walk *w)
 		close(w->done);
 	if (w->question.project >= 0)
 		close(w->question.project);
+	if (w->group >= 0)
+		close(w->group);
 	free(w);
 }
 
@@ -88,23 +93,41 @@ static void give_way(void)
 	(void)!syscall(SYS_ioprio_set, IO_WHO_PROCESS, 0, IO_CLASS_IDLE);
 }
 
+/* Not the init: it is ours, opens nothing there, and nobody but root may look into it. */
+static void find_below_init(const struct disk_walk *w, pid_t *pids, struct walk_open *ret)
+{
+	AUTO(descendants) below = DESCENDANTS_INIT;
+
+	descendants_find(w->init, &below);
+	for (size_t i = 0; i < below.n && i < WALK_OPEN_PROCESSES; i++)
+		pids[ret->n++] = below.v[i].pid;
+	ret->init = w->init;
+	ret->more = w->init <= 0 || ret->n < below.n;
+}
+
+/*
+ * The sandbox itself and the process that opens files for it, which is not below it. They have
+ * mounts of their own, so the filesystem is all that tells a file of the workspace.
+ */
+static void find_in_group(const struct disk_walk *w, pid_t *pids, struct walk_open *ret)
+{
+	ret->more = cgroup_processes(w->group, pids, WALK_OPEN_PROCESSES, &ret->n) != 0;
+}
+
 static void measure_once(struct disk_walk *w)
 {
 	auto_error struct error err = ERROR_INIT;
-	struct descendants below = DESCENDANTS_INIT;
+	auto_free pid_t *pids = mem_alloc(WALK_OPEN_PROCESSES * sizeof(*pids));
+	struct walk_open open = {.pids = pids, .targets = w->targets};
 
-	descendants_find(w->init, &below);
-	/* Not the init: it is ours, opens nothing there, and nobody but root may look into it. */
-	auto_free pid_t *pids = mem_alloc((below.n + 1) * sizeof(*pids));
-	for (size_t i = 0; i < below.n; i++)
-		pids[i] = below.v[i].pid;
-	struct walk_open open = {
-		.init = w->init, .pids = pids, .n = below.n, .targets = w->targets};
+	if (w->standalone)
+		find_in_group(w, pids, &open);
+	else
+		find_below_init(w, pids, &open);
 	w->question.open = &open;
 	disk_measured_done(&w->found);
 	w->rc = disk_measure(&w->question, &w->found, &err);
 	w->question.open = NULL;
-	descendants_done(&below);
 }
 
 /*
@@ -182,6 +205,14 @@ static void set_targets(const struct supervisor *s, struct disk_walk *w)
 
 static void on_measured(void *data, uint32_t events);
 
+/* The group that counts the run's memory counts its open files, too; -1: there is none. */
+static int group_of(const struct supervisor *s)
+{
+	return s->plan.standalone && s->cgroup_ours
+		       ? fcntl(s->cgroup.dirs[CGROUP_MEMORY], F_DUPFD_CLOEXEC, 0)
+		       : -1;
+}
+
 /* NULL: it could not be started. */
 static struct disk_walk *walk_start(struct supervisor *s)
 {
@@ -193,6 +224,8 @@ static struct disk_walk *walk_start(struct supervisor *s)
 	w->s = s;
 	w->limit_mb = plan->limit_mb;
 	w->init = s->init_pid;
+	w->standalone = s->plan.standalone;
+	w->group = group_of(s);
 	w->begun = now;
 	w->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	w->question = (struct disk_question){

@@ -1,9 +1,12 @@
 #include "executor/container/supervise/orphan.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/num.h"
@@ -18,12 +21,13 @@ enum {
 	PATIENCE_MS = 2000,
 };
 
-/* What a process is recognized by: its words. */
+/* What a process is recognized by: its words, and what is its stdout. */
 struct wanted {
 	int proc;
 	bool (*test)(struct text words, const char *value);
 	const char *value;
-	bool child; /* not it, but a child of such a one */
+	bool child;             /* not it, but a child of such a one */
+	const struct stat *out; /* NULL: whatever; else the process is our user's, too */
 };
 
 /* ENGINE run|create … --cidfile=RUN/cid …: the second word and one of the others. */
@@ -42,21 +46,28 @@ static bool is_client(struct text words, const char *cidfile)
 	return false;
 }
 
-/* ENGINE init|start|attach … ID: the second word and the last one. */
+/* The words after the engine's name are `line` and the id, and no others. */
+static bool are_words(struct text words, const char *const *line, const char *id)
+{
+	struct text word;
+
+	if (!text_split(&words, '\0', &word))
+		return false;
+	for (; *line; line++)
+		if (!text_split(&words, '\0', &word) || !text_is(word, *line))
+			return false;
+	return text_split(&words, '\0', &word) && text_is(word, id) && words.len == 0;
+}
+
+/* The calls that get the pipes (standalone-start.c, standalone.c). */
 static bool is_starter(struct text words, const char *id)
 {
-	struct text word, last = {NULL, 0};
-	unsigned n = 0;
+	static const char *const init[] = {"init", NULL};
+	static const char *const start[] = {"start", "--attach", NULL};
+	static const char *const attach[] = {"attach", "--no-stdin", "--sig-proxy=false", NULL};
 
-	while (text_split(&words, '\0', &word)) {
-		n++;
-		if (n == 2 && !text_is(word, "init") && !text_is(word, "start") &&
-			!text_is(word, "attach"))
-			return false;
-		if (word.len > 0)
-			last = word;
-	}
-	return n > 2 && text_is(last, id);
+	return are_words(words, init, id) || are_words(words, start, id) ||
+	       are_words(words, attach, id);
 }
 
 /* …/conmon … -n NAME … */
@@ -104,8 +115,19 @@ static bool parent_matches(const struct wanted *w, const char *pid)
 	return words_match(w, parent);
 }
 
+static bool writes_there(const struct wanted *w, const char *pid)
+{
+	auto_free char *out = mem_printf("%s/fd/1", pid);
+	struct stat process, st;
+
+	return fstatat(w->proc, pid, &process, 0) == 0 && process.st_uid == geteuid() &&
+	       fstatat(w->proc, out, &st, 0) == 0 && file_same(&st, w->out);
+}
+
 static bool matches(const struct wanted *w, const char *pid)
 {
+	if (w->out && !writes_there(w, pid))
+		return false;
 	return w->child ? parent_matches(w, pid) : words_match(w, pid);
 }
 
@@ -168,11 +190,19 @@ static int find(struct wanted *w)
 	return found;
 }
 
-int orphan_client(const char *container_id)
+static bool want_starter(
+	const struct rundir *run, const char *container_id, struct stat *out, struct wanted *ret)
 {
-	struct wanted starter = {.test = is_starter, .value = container_id};
+	*ret = (struct wanted){.test = is_starter, .value = container_id, .out = out};
+	return container_id[0] && fstatat(run->fd, "stdout.fifo", out, AT_SYMLINK_NOFOLLOW) == 0;
+}
 
-	return container_id[0] ? find(&starter) : -1;
+int orphan_client(const struct rundir *run, const char *container_id)
+{
+	struct wanted starter;
+	struct stat out;
+
+	return want_starter(run, container_id, &out, &starter) ? find(&starter) : -1;
 }
 
 bool orphan_monitor(const char *container_name, bool hard)
@@ -191,9 +221,12 @@ bool orphan_monitor(const char *container_name, bool hard)
 /* Of a start by several calls (§9.2): those that name the container by its id. */
 static bool signal_starters(struct supervisor *s, int signal)
 {
-	struct wanted starter = {.test = is_starter, .value = supervisor_container_id(s)};
+	struct wanted starter;
+	struct stat out;
 
-	return s->plan.standalone && starter.value[0] && signal_all(&starter, signal);
+	return s->plan.standalone &&
+	       want_starter(&s->run, supervisor_container_id(s), &out, &starter) &&
+	       signal_all(&starter, signal);
 }
 
 bool orphan_works(struct supervisor *s, int signal)

@@ -15,8 +15,9 @@
  */
 bool orphan_signal(const struct rundir *run, int signal);
 
-/* docker: a pidfd of the client that is attached to this container; -1 = there is none. */
-int orphan_client(const char *container_id);
+/* docker: a pidfd of our client that writes what this container says into RUN/stdout.fifo; -1 =
+ * there is none. */
+int orphan_client(const struct rundir *run, const char *container_id);
 
 struct supervisor;
 enum { ORPHAN_EVERY_MS = 50 };

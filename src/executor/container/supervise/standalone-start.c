@@ -14,12 +14,7 @@
 #include "sys/fault.h"
 #include "sys/file.h"
 
-enum { POLL_MS = 50, WORDS_MAX = 64 << 10 };
-
-static bool is_podman(const struct supervisor *s)
-{
-	return s->plan.runtime.engine == ENGINE_PODMAN;
-}
+enum { POLL_MS = 50, UNKNOWN_MS = 1000, WORDS_MAX = 64 << 10 };
 
 bool standalone_start_pending(const struct supervisor *s)
 {
@@ -81,21 +76,58 @@ static void ask_soon(struct supervisor *s)
 	s->poll_timer = loop_at(s->loop, clock_boottime_ms() + POLL_MS, ask, s);
 }
 
+static void warn_limits_unread(struct supervisor *s)
+{
+	const struct argv_limits *asked = &s->plan.asked;
+
+	if (asked->cpu_millis > 0 || asked->memory_mb > 0 || asked->pids > 0)
+		record_warn(s->record, "limits_unread",
+			"the run ended before its limits could be read back");
+}
+
+/*
+ * Held in `s` if it is there. The engine may call it running a moment after its end, so what is not
+ * recognised is asked about again for a while (true).
+ */
+static bool find_sandbox(struct supervisor *s, const struct inspection *seen)
+{
+	struct standalone *x = &s->standalone;
+	int64_t now = clock_boottime_ms();
+
+	x->unknown |= fault_hit("standalone:unknown");
+	standalone_hold_sandbox(s, x->unknown ? 0 : seen->pid);
+	if (x->sandbox_fd >= 0 || !seen->running)
+		return false;
+	if (x->unknown_until == 0)
+		x->unknown_until = now + UNKNOWN_MS;
+	return now < x->unknown_until;
+}
+
 /* Judged on docker only now: its sandbox did not exist before the workload ran. */
 static int judge_late(struct supervisor *s, const struct inspection *seen, struct error *err)
 {
-	standalone_hold_sandbox(s, seen->pid);
-	if (s->standalone.sandbox_fd < 0)
+	if (s->standalone.sandbox_fd < 0 && !seen->running) {
+		warn_limits_unread(s);
 		return 0;
-	start_watch_cgroup(s);
-	return start_check_limits(s, err) < 0 ? -1 : network_joined(s, err);
+	}
+	/* Of a process that is not known no limit is held. */
+	if (s->standalone.sandbox_fd >= 0)
+		start_watch_cgroup(s);
+	if (start_check_limits(s, err) < 0 || network_joined(s, err) < 0)
+		return -1;
+	disk_begin(s);
+	return 0;
 }
 
 static void started(struct supervisor *s, const struct inspection *seen)
 {
 	auto_error struct error err = ERROR_INIT;
 
-	if (!is_podman(s) && judge_late(s, seen, &err) < 0) {
+	if (!standalone_is_podman(s) && find_sandbox(s, seen)) {
+		ask_soon(s);
+		return;
+	}
+	if (!standalone_is_podman(s) && judge_late(s, seen, &err) < 0) {
 		start_fail(s, &err);
 		return;
 	}
@@ -113,7 +145,7 @@ static void started(struct supervisor *s, const struct inspection *seen)
 static void never_started(struct supervisor *s)
 {
 	json_object_set_new(record_supervision(s->record), "released", json_false());
-	if (is_podman(s))
+	if (standalone_is_podman(s))
 		start_fail_by_words(s, "start", text_of(s->standalone.words), TEXT(""));
 	else
 		fail_by_pipes(s, "start");
@@ -127,7 +159,8 @@ static void on_inspected(void *data, const struct engine_answer *answer)
 
 	s->start_inspect = NULL;
 	bool known = answer->exit_code == 0 && inspect_parse(answer->out, &seen, &err) == 0;
-	bool failed = is_podman(s) ? s->standalone.words != NULL : s->standalone.writer_gone;
+	bool failed =
+		standalone_is_podman(s) ? s->standalone.words != NULL : s->standalone.writer_gone;
 	if (known && inspect_has_started(&seen))
 		started(s, &seen);
 	else if (failed && (known ? !seen.running : inspect_says_unknown(answer->stderr_text)))
@@ -217,13 +250,8 @@ static void on_initialized(void *data, const struct engine_answer *answer)
 static int initialize(struct supervisor *s, struct error *err)
 {
 	const char *args[] = {"init", supervisor_container(s), NULL};
-	int ends[OUTPUT_STREAMS];
 
-	if (output_open_ends(&s->output, ends, err) < 0)
-		return -1;
-	s->start_call = supervisor_engine_into(s, args, ends, on_initialized, err);
-	for (size_t i = 0; i < OUTPUT_STREAMS; i++)
-		close(ends[i]);
+	s->start_call = standalone_engine_into_pipes(s, args, on_initialized, err);
 	return s->start_call ? 0 : -1;
 }
 
@@ -245,7 +273,7 @@ void standalone_start_created(void *data, const struct engine_answer *answer)
 	if (answer->exit_code != 0) {
 		s->start_killed = answer->exit_code < 0;
 		start_fail_by_words(s, "create", answer->stderr_text, answer->out);
-	} else if ((is_podman(s) ? initialize(s, &err) : release_docker(s, &err)) < 0) {
+	} else if ((standalone_is_podman(s) ? initialize(s, &err) : release_docker(s, &err)) < 0) {
 		start_fail(s, &err);
 	}
 }

@@ -23,7 +23,7 @@ enum {
 	CLIENT_AGAIN_MS = 1000 /* between two clients of docker */
 };
 
-static bool is_podman(const struct supervisor *s)
+bool standalone_is_podman(const struct supervisor *s)
 {
 	return s->plan.runtime.engine == ENGINE_PODMAN;
 }
@@ -116,6 +116,11 @@ static void run_ended(struct supervisor *s)
 	x->timer = loop_at(s->loop, now + ANSWER_EVERY_MS, on_answered, s);
 }
 
+static bool has_writer(const struct supervisor *s)
+{
+	return s->standalone.client || s->standalone.writer_fd >= 0;
+}
+
 static void end_lost(struct supervisor *s)
 {
 	auto_error struct error err = ERROR_INIT;
@@ -125,11 +130,19 @@ static void end_lost(struct supervisor *s)
 	finish_failed(s, "lost", &err);
 }
 
+static void write_gap(struct supervisor *s)
+{
+	log_writer_gap(s->output.log, clock_realtime_ns(), LOG_LOST_UNKNOWN);
+}
+
+/* What a writer that is late still has is not waited for. */
 static void on_late(void *data)
 {
 	struct supervisor *s = data;
 
 	s->standalone.timer = NULL;
+	if (has_writer(s))
+		write_gap(s);
 	if (s->standalone.lost)
 		end_lost(s);
 	else
@@ -148,11 +161,6 @@ static void lose(struct supervisor *s)
 	s->standalone.lost = true;
 	syscall(SYS_pidfd_send_signal, s->standalone.sandbox_fd, SIGKILL, NULL, 0);
 	wait_no_longer_than(s, KILLED_MS);
-}
-
-static bool has_writer(const struct supervisor *s)
-{
-	return s->standalone.client || s->standalone.writer_fd >= 0;
 }
 
 static void sandbox_gone(struct supervisor *s)
@@ -192,7 +200,7 @@ void standalone_hold_sandbox(struct supervisor *s, pid_t pid)
 	hold_sandbox(s, open_process(s, pid), pid);
 }
 
-static void attach_again(void *data);
+static void client_gone(struct supervisor *s);
 
 static void writer_ended(struct supervisor *s)
 {
@@ -204,10 +212,10 @@ static void writer_ended(struct supervisor *s)
 	}
 	if (!lives(s->standalone.sandbox_fd))
 		run_ended(s);
-	else if (is_podman(s))
+	else if (standalone_is_podman(s))
 		lose(s);
 	else
-		attach_again(s);
+		client_gone(s);
 }
 
 static void on_writer_ended(void *data, uint32_t events)
@@ -248,20 +256,29 @@ static void on_client_answer(void *data, const struct engine_answer *answer)
 	writer_ended(s);
 }
 
-int standalone_attach(struct supervisor *s, const char *const *args, struct error *err)
+struct engine_call *standalone_engine_into_pipes(
+	struct supervisor *s, const char *const *args, engine_call_fn *fn, struct error *err)
 {
 	int ends[OUTPUT_STREAMS];
 
 	if (output_open_ends(&s->output, ends, err) < 0)
-		return -1;
-	s->standalone.client = supervisor_engine_into(s, args, ends, on_client_answer, err);
-	s->standalone.client_since = clock_boottime_ms();
+		return NULL;
+	struct engine_call *call = supervisor_engine_into(s, args, ends, fn, err);
 	for (size_t i = 0; i < OUTPUT_STREAMS; i++)
 		close(ends[i]);
+	return call;
+}
+
+int standalone_attach(struct supervisor *s, const char *const *args, struct error *err)
+{
+	/* Also of one that could not be started: the next one waits a moment. */
+	s->standalone.client_since = clock_boottime_ms();
+	s->standalone.client = standalone_engine_into_pipes(s, args, on_client_answer, err);
 	return s->standalone.client ? 0 : -1;
 }
 
-/* What is printed until the new client is attached is lost. */
+static void attach_again(struct supervisor *s);
+
 static void attach_now(void *data)
 {
 	struct supervisor *s = data;
@@ -274,17 +291,29 @@ static void attach_now(void *data)
 		attach_again(s);
 }
 
-/* A client that ended at once had nothing to lose, and the next one waits a moment. */
-static void attach_again(void *data)
+static bool client_lived(const struct supervisor *s)
 {
-	struct supervisor *s = data;
-	int64_t now = clock_boottime_ms();
-	bool lived = now - s->standalone.client_since >= CLIENT_AGAIN_MS;
+	return clock_boottime_ms() - s->standalone.client_since >= CLIENT_AGAIN_MS;
+}
 
-	if (lived)
-		log_writer_gap(s->output.log, clock_realtime_ns(), LOG_LOST_UNKNOWN);
+static void attach_again(struct supervisor *s)
+{
+	int64_t wait = client_lived(s) ? 0 : CLIENT_AGAIN_MS;
+
 	loop_remove(s->standalone.timer);
-	s->standalone.timer = loop_at(s->loop, now + (lived ? 0 : CLIENT_AGAIN_MS), attach_now, s);
+	s->standalone.timer = loop_at(s->loop, clock_boottime_ms() + wait, attach_now, s);
+}
+
+/*
+ * What is printed until a new client is attached is lost. One gap stands for all clients that end
+ * at once.
+ */
+static void client_gone(struct supervisor *s)
+{
+	if (client_lived(s) || !s->standalone.gap)
+		write_gap(s);
+	s->standalone.gap = true;
+	attach_again(s);
 }
 
 void standalone_watch(struct supervisor *s)
@@ -297,15 +326,15 @@ void standalone_watch(struct supervisor *s)
 
 static void adopt_writer(struct supervisor *s)
 {
-	int writer = is_podman(s) ? open_process(s, read_pid(s, "conmon.pid"))
-				  : orphan_client(supervisor_container_id(s));
+	int writer = standalone_is_podman(s) ? open_process(s, read_pid(s, "conmon.pid"))
+					     : orphan_client(&s->run, supervisor_container_id(s));
 
 	if (writer >= 0)
 		hold_writer(s, writer);
-	else if (is_podman(s))
+	else if (standalone_is_podman(s))
 		lose(s);
 	else
-		attach_again(s);
+		client_gone(s);
 }
 
 bool standalone_adopt(struct supervisor *s, const struct inspection *seen)

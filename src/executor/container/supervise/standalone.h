@@ -27,11 +27,14 @@ struct standalone {
 	struct loop_source *writer_ended;
 	struct engine_call *client; /* docker: a writer of our own */
 	int64_t client_since;       /* boottime; 0 = none yet */
-	struct loop_source *timer;  /* the writer is late, or a new client comes soon */
-	bool writer_gone;           /* before it was known that the workload had started */
-	int64_t ended_at;           /* boottime; 0 = not yet */
-	bool lost;                  /* podman's monitor died first */
-	char *words;                /* what the engine's `start` said when it failed */
+	bool gap;                   /* on record since the last client that lived for a while */
+	bool unknown;          /* docker: the sandbox's process is not recognised, by a fault */
+	int64_t unknown_until; /* docker: boottime; the process of a sandbox is not recognised */
+	struct loop_source *timer; /* the writer is late, or a new client comes soon */
+	bool writer_gone;          /* before it was known that the workload had started */
+	int64_t ended_at;          /* boottime; 0 = not yet */
+	bool lost;                 /* podman's monitor died first */
+	char *words;               /* what the engine's `start` said when it failed */
 };
 #define STANDALONE_INIT ((struct standalone){.sandbox_fd = -1, .writer_fd = -1})
 
@@ -42,6 +45,10 @@ void standalone_start_created(void *data, const struct engine_answer *answer);
 bool standalone_start_pending(const struct supervisor *s);
 
 /* standalone.c */
+bool standalone_is_podman(const struct supervisor *s);
+/* An engine call whose stdout and stderr are the run's pipes; NULL + err. */
+must_check struct engine_call *standalone_engine_into_pipes(
+	struct supervisor *s, const char *const *args, engine_call_fn *fn, struct error *err);
 /* podman after `init`: its monitor and its sandbox, by their files in RUN. engine_failed. */
 must_check int standalone_hold_monitor(struct supervisor *s, struct error *err);
 /* docker: the engine's process of the sandbox, if there still is one. */

@@ -575,7 +575,9 @@ int start_release(struct supervisor *s, start_go_fn *go, struct error *err)
 	s->phase = PHASE_RELEASED;
 	stop_arm_deadline(s);
 	extend_begin(s);
-	disk_begin(s);
+	/* docker's sandbox is not known yet (standalone-start.c). */
+	if (s->init_pid > 0)
+		disk_begin(s);
 	floor_begin(s);
 	return 0;
 }
