@@ -9,7 +9,10 @@
 #include "limits/walk.h"
 
 enum {
-	WALK_LIST_SIZE = 1 << 15,  /* bytes of a listing that are read at a time */
+	WALK_LIST_SIZE = 1 << 15,  /* bytes of a listing that are read at a time, near the root */
+	WALK_LIST_LEAST = 800,     /* far down: a name of 255 UTF-16 units, and its head */
+	WALK_LIST_SHARE = 1 << 18, /* in between: this, by the depth */
+	WALK_NAME_MAX = 4095, /* of an entry; a longer one is no path, so it cannot be looked up */
 	WALK_NAMES_MAX = 64 << 20, /* bytes of names of directories that are still to be walked */
 	WALK_DEPTH_MAX = 1 << 20,
 	WALK_DEVICES_MAX = 4096,
@@ -28,10 +31,10 @@ struct walk_dir {
 
 struct walk {
 	struct walk_bounds bounds;
-	struct walk_links links;
+	struct walk_links links, nameless;
 	uint64_t devices[WALK_DEVICES_MAX];
 	size_t n_devices;
-	bool too_many_devices;
+	bool links_full; /* some files were counted by shares */
 
 	struct walk_dir *dirs;
 	size_t depth, room;

@@ -1,5 +1,6 @@
 #include "limits/walk-open.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -9,11 +10,14 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "limits/walk-links.h"
 #include "sys/clock.h"
 #include "sys/file.h"
 #include "sys/mount-line.h"
 
 enum { BLOCK = 512, MOUNTINFO_MAX = 16 << 20, FDINFO_MAX = 4096, NAME_SIZE = 64 };
+
+static_assert((size_t)WALK_OPEN_FDS <= WALK_LINKS_MAX, "walk_first_time takes each of them");
 
 /* One look at all processes. */
 struct look {

@@ -3,7 +3,11 @@
  * a piece of the listing: everything in it is looked at and counted at once, names of directories
  * are put on a stack (walk.names), from which the next one to enter is taken; when those of this
  * piece are done, the next piece is read. So memory is bounded by what lies beside the way down,
- * and a directory is closed and opened again (walk-dirs.c) at the border of two pieces only.
+ * and a directory is closed and opened again (walk-dirs.c) at the border of two pieces only. The
+ * deeper, the smaller the pieces: a sample of a tree 4,000 deep takes less than 8 MiB.
+ *
+ * Files with several links are remembered (walk-links.c). Those that no longer fit count by shares,
+ * a link of n the n-th part, never more than the file in all; the result is incomplete then.
  *
  * Everything is counted by what the kernel says of a name below an open directory, and nothing that
  * happens meanwhile leads out: a link is never followed, another mount never entered.
@@ -68,6 +72,7 @@ struct walk *walk_new(const struct walk_bounds *b)
 	w->names = STR_INIT(WALK_NAMES_MAX);
 	w->path = STR_INIT(WALK_NAMES_MAX);
 	w->mounts = STRV_INIT(WALK_MOUNTS_MAX);
+	w->links.max = b->max_links;
 	w->list = mem_alloc(WALK_LIST_SIZE);
 	return w;
 }
@@ -78,6 +83,7 @@ void walk_free(struct walk *w)
 		return;
 	walk_dirs_clear(w);
 	walk_links_done(&w->links);
+	walk_links_done(&w->nameless);
 	strv_done(&w->mounts);
 	str_done(&w->names);
 	str_done(&w->path);
@@ -172,20 +178,29 @@ static bool note_device(struct walk *w, uint64_t device)
 
 bool walk_first_time(struct walk *w, uint64_t device, uint64_t inode)
 {
-	return walk_links_add(&w->links, device, inode) == 1;
+	int added = walk_links_add(&w->links, device, inode);
+
+	/* Those without a name are never left out because those with several filled the set. */
+	if (added < 0)
+		added = walk_links_add(&w->nameless, device, inode);
+	return added > 0;
 }
 
 static bool count(struct walk *w, const struct statx *st)
 {
-	uint64_t device = walk_dirs_device(st);
+	uint64_t device = walk_dirs_device(st), bytes = st->stx_blocks * BLOCK;
 
 	w->result.entries++;
 	if (!S_ISDIR(st->stx_mode) && st->stx_nlink > 1) {
 		int added = walk_links_add(&w->links, device, st->stx_ino);
-		if (added <= 0)
-			return added == 0 || end(w, WALK_ERROR);
+		if (added == 0)
+			return true;
+		if (added < 0) {
+			w->links_full = true;
+			bytes /= st->stx_nlink;
+		}
 	}
-	w->result.bytes += st->stx_blocks * BLOCK;
+	w->result.bytes += bytes;
 	return note_device(w, device) || end(w, WALK_ERROR);
 }
 
@@ -220,11 +235,24 @@ static bool take_entry(struct walk *w, struct walk_dir *d, const char *name)
 	return true;
 }
 
+/* Of a listing, in the deepest directory. */
+static size_t piece_size(const struct walk *w)
+{
+	size_t share = WALK_LIST_SHARE / w->depth;
+
+	if (share > WALK_LIST_SIZE)
+		return WALK_LIST_SIZE;
+	return share < WALK_LIST_LEAST ? WALK_LIST_LEAST : share;
+}
+
 /* One piece of the listing of the deepest directory. */
 static bool list_piece(struct walk *w, struct walk_dir *d)
 {
-	ssize_t n = getdents64(d->fd, w->list, WALK_LIST_SIZE);
+	ssize_t n = getdents64(d->fd, w->list, piece_size(w));
 
+	/* A name that is longer than the piece. */
+	if (n < 0 && errno == EINVAL)
+		n = getdents64(d->fd, w->list, WALK_LIST_SIZE);
 	/* ENOENT: the directory itself was deleted. */
 	d->listed = n <= 0;
 	d->unreadable = n < 0 && errno != ENOENT;
@@ -247,14 +275,14 @@ static bool list_on(struct walk *w)
 {
 	struct walk_dir *d = &w->dirs[w->depth - 1];
 
-	while (!d->listed && w->names.len - d->names < WALK_LIST_SIZE)
+	while (!d->listed && w->names.len - d->names < piece_size(w) / 2)
 		if (!list_piece(w, d))
 			return false;
 	return true;
 }
 
 /* Takes the last name off the stack. */
-static void take_name(struct walk *w, char ret[NAME_MAX + 1])
+static void take_name(struct walk *w, char ret[WALK_NAME_MAX + 1])
 {
 	size_t begin = w->names.len - 1;
 
@@ -286,7 +314,7 @@ static bool not_opened(struct walk *w, const char *name)
 
 static bool enter(struct walk *w)
 {
-	char name[NAME_MAX + 1];
+	char name[WALK_NAME_MAX + 1];
 	struct statx st;
 
 	if (!time_left(w))
@@ -406,6 +434,8 @@ int walk_root(
 	}
 	if (result.reason == WALK_COMPLETE && result.n_unreadable > 0)
 		result.reason = WALK_UNREADABLE;
+	if (result.reason == WALK_COMPLETE && w->links_full)
+		result.reason = WALK_ERROR;
 	*ret = result;
 	return 0;
 }

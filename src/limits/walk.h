@@ -48,7 +48,8 @@ struct walk_bounds {
 	int64_t deadline_ms;           /* boottime; 0 = none */
 	bool (*cancelled)(void *data); /* asked as often as the clock; NULL = never */
 	void *data;
-	size_t max_dirs; /* open at a time; 0 = min(4,096, RLIMIT_NOFILE/8), >= 8 */
+	size_t max_dirs;  /* open at a time; 0 = min(4,096, RLIMIT_NOFILE/8), >= 8 */
+	size_t max_links; /* groups of 64 files with several links (walk-links.h); 0 = its own */
 	enum walk_borders borders;
 };
 
@@ -71,5 +72,5 @@ must_check int walk_root(
 	struct walk *w, const struct walk_root *root, struct walk_result *ret, struct error *err);
 /* A filesystem on which something was counted; as st_dev. */
 bool walk_met_device(const struct walk *w, uint64_t device);
-/* False: this file was counted already by this measurement; or cannot be remembered. */
+/* False: this measurement counted the file already; or WALK_LINKS_MAX others by this function. */
 bool walk_first_time(struct walk *w, uint64_t device, uint64_t inode);

@@ -8,6 +8,7 @@ import signal
 import sys
 import tempfile
 
+import disks
 import machine
 import measure
 import peer
@@ -20,9 +21,9 @@ PARTS = ("short", "setup", "memory", "idle", "attach", "parallel", "output", "di
          "programs", "proxy")
 FUNCTIONS = {"short": measure.short_runs, "setup": measure.setup,
              "memory": measure.memory, "idle": measure.idle, "attach": measure.attach,
-             "parallel": measure.parallel, "output": measure.output}
+             "parallel": measure.parallel, "output": measure.output, "disk": disks.runs}
 # Parts that compare with podman only.
-PODMAN_ONLY = {"parallel", "output"}
+PODMAN_ONLY = {"parallel", "output", "disk"}
 
 
 def arguments():
@@ -71,7 +72,7 @@ def main():
             finally:
                 engine.close()
         if "disk" in parts:
-            collect(rows, measure.disk_sample(a.build, place, a.pairs))
+            collect(rows, disks.sample(a.build, place, a.pairs))
         if "placement" in parts:
             collect(rows, measure.placement(a.build))
         if "programs" in parts:

@@ -22,7 +22,6 @@ SETTLE_SECONDS, IDLE_SECONDS, INIT_LOOKS = 2, 10, 5
 IDLE_RUNS, PARALLEL_RUNS = 50, 64
 BLOCK_MIB, OUTPUT_MIB = 64, 1024
 LOG_MAX_MB = 64
-SAMPLE_FILES, SAMPLE_EACH = 200000, 500
 
 
 def timed(engine, lines, supervisors=0):
@@ -265,30 +264,6 @@ def registry(build):
     first, then = (float(n) for n in re.findall(r"([\d.]+) ms", said))
     return Row("digest of a tag, registry on loopback", "in process", f"{then:.2f} ms", "", then,
                10, "ms", f"the first, which loads libcurl: {first:.1f} ms")
-
-
-def disk_sample(build, place, n):
-    """A sample of 200,000 files, against `du -s` of the same tree."""
-    tree, walks = place / "tree", []
-    for i in range(SAMPLE_FILES // SAMPLE_EACH):
-        folder = tree / str(i % 20) / str(i)
-        folder.mkdir(parents=True)
-        for k in range(SAMPLE_EACH):
-            os.close(os.open(folder / f"file-{k}", os.O_CREAT | os.O_WRONLY, 0o644))
-
-    def once(words):
-        start = time.monotonic()
-        said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-        return time.monotonic() - start, said
-
-    def ours():
-        took, said = once([build / "tests/bench/walk-bench", tree])
-        walks.append(int(re.search(r"(\d+) KiB more", said)[1]))
-        return took
-
-    both = pairs(min(n, 5), ours, lambda: once(["du", "-s", tree])[0])
-    yield ratios(f"sample of {SAMPLE_FILES:,} files; peer: `du -s`", Here, both, 0.7)
-    yield Row("memory of a sample", Here.title, f"{max(walks)} KiB", "", max(walks), 8192, "KiB")
 
 
 class Here:

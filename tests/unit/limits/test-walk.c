@@ -384,6 +384,34 @@ static void test_many_links(void **state)
 	struct seen s = look_at("t");
 	assert_int_equal(s.entries, 1 + 2 * FILES);
 	assert_int_equal(s.bytes, blocks("t") + FILES * blocks("t/f0"));
+	assert_int_equal(s.reason, WALK_COMPLETE);
+	/* Too many to remember: by shares, which here are all in the tree. */
+	struct seen shares = look(
+		&(struct walk_bounds){.max_links = 1}, (struct walk_root){.at = dir, .path = "t"});
+	assert_int_equal(shares.reason, WALK_ERROR);
+	assert_int_equal(shares.bytes, s.bytes);
+	assert_int_equal(shares.entries, s.entries);
+	/* And never more than the file where some are elsewhere. */
+	make_dir(dir, "out");
+	assert_int_equal(renameat(dir, "t/g0", dir, "out/g0"), 0);
+	assert_int_equal(renameat(dir, "t/g399", dir, "out/g399"), 0);
+	shares = look(
+		&(struct walk_bounds){.max_links = 1}, (struct walk_root){.at = dir, .path = "t"});
+	assert_true(shares.bytes < s.bytes);
+	assert_true(shares.bytes >= s.bytes - blocks("t/f0"));
+}
+
+/* A file without a name is not hidden by many with several. */
+static void test_first_time(void **state)
+{
+	(void)state;
+	AUTO_PTR(walk) w = walk_new(&(struct walk_bounds){.max_links = 1});
+
+	for (uint64_t inode = 1; inode < 1 << 16; inode += 100)
+		assert_true(walk_first_time(w, 1, inode));
+	for (uint64_t inode = 1; inode < 1 << 16; inode += 100)
+		assert_false(walk_first_time(w, 1, inode));
+	assert_true(walk_first_time(w, 2, 1));
 }
 
 static bool is_true(void *data)
@@ -451,6 +479,7 @@ int main(void)
 		IN_DIR(test_roots),
 		IN_DIR(test_links),
 		IN_DIR(test_many_links),
+		cmocka_unit_test(test_first_time),
 		IN_DIR(test_bounds),
 		IN_DIR(test_few_descriptors),
 	};
