@@ -18,10 +18,11 @@ import table
 from engines import ENGINES, ROOT
 
 PARTS = ("short", "setup", "memory", "idle", "attach", "parallel", "output", "disk", "placement",
-         "programs", "proxy")
+         "programs", "proxy", "network")
 FUNCTIONS = {"short": measure.short_runs, "setup": measure.setup,
              "memory": measure.memory, "idle": measure.idle, "attach": measure.attach,
-             "parallel": measure.parallel, "output": measure.output, "disk": disks.runs}
+             "parallel": measure.parallel, "output": measure.output, "disk": disks.runs,
+             "network": measure.network}
 # Parts that compare with podman only.
 PODMAN_ONLY = {"parallel", "output", "disk"}
 
@@ -50,6 +51,8 @@ def collect(rows, more):
 def measure_engine(engine, parts, pairs, rows):
     peer.configure(engine)
     for part in parts:
+        if part == "network" and engine.uid != 0:
+            continue  # rootless engines have no filtered networks
         if part in FUNCTIONS and (part not in PODMAN_ONLY or engine.kind == "podman"):
             tell(f"-- {part}, {engine.title}")
             collect(rows, FUNCTIONS[part](engine, pairs))

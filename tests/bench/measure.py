@@ -175,6 +175,36 @@ def attach(engine, n):
     stop_runs(engine, 1)
 
 
+SHARED = {"enabled": True, "internal": True, "broker": "10.66.99.9:80", "subnet_pool": "10.66.99.0/24"}
+OWN = {"enabled": True, "allow_public_internet": True, "allow_ports": [80]}
+SHARED_NAME = "cloop-sbx-container"
+
+
+def network(engine, n):
+    """What the filter adds to a start: on a shared network, which a run keeps there, and on one made for
+    the run. The peer is on the shared one as on any network of the operator's."""
+    def wall(network, rules):
+        peer.configure(engine, network=network, egress_filter=rules)
+        return timed(engine, [peer.cloop_words(engine, *SHORT)], 1)[0] * 1000
+
+    peer.configure(engine, network="bridge", egress_filter=SHARED)
+    engine.output(*peer.cloop_words(engine, "sleep", "1000", options=["--detach"]))
+    try:
+        for rules, what, target in ((SHARED, "a shared network that is there", 30),
+                                    (OWN, "a network of its own", None)):
+            both = pairs(n, lambda r=rules: wall("bridge", r), lambda: wall(SHARED_NAME, {}))
+            each = [ours - theirs for ours, theirs in both]
+            added = statistics.median(each)
+            yield Row(f"`run -- true`, what the filter of {what} adds", engine.title,
+                      f"{added:.0f} ms", "", added, target, "ms",
+                      f"{n} pairs, {min(each):.0f} … {max(each):.0f} ms; peer: the shared one, "
+                      f"unfiltered, {statistics.median(theirs for _, theirs in both):.0f} ms")
+    finally:
+        peer.configure(engine, network="bridge", egress_filter=SHARED)
+        stop_runs(engine, 1)
+        peer.configure(engine)
+
+
 def parallel(engine, n):
     """Many runs at once, each with its own exit status."""
     line, wrong, cpu, count = peer.Peer(engine), [0, 0], [[], []], PARALLEL_RUNS
