@@ -1,6 +1,7 @@
 """What happens to a run whose table of nft somebody else changes (network.md §9.6)."""
 import os
 import signal
+import subprocess
 import time
 
 import pytest
@@ -65,6 +66,21 @@ def test_other_tables_are_none_of_its_business(stage, net):
         net.at(net.box, "nft", *words.split())
     time.sleep(0.7)
     assert "eth0" in interfaces(pid) and not stage.status(handle)["warnings"]
+    stop(stage, handle)
+
+
+def test_lost_among_changes_of_others(stage, net):
+    """Changes that come faster than it looks do not keep it from looking."""
+    handle, pid = sleeper(stage)
+    script = "while :; do nft add table inet other; nft delete table inet other; sleep 0.005; done"
+    busy = subprocess.Popen(["ip", "netns", "exec", net.box, "sh", "-c", script])
+    try:
+        time.sleep(0.5)
+        net.at(net.box, "nft", *of(net, "flush table inet TABLE"))
+        assert lost(pid) < LOST_SECONDS * SLACK
+    finally:
+        busy.kill()
+        busy.wait()
     stop(stage, handle)
 
 

@@ -27,6 +27,7 @@ static void look(void *data);
 static void look_in(struct supervisor *s, int64_t ms)
 {
 	loop_remove(s->guard.timer);
+	s->guard.soon = ms <= SOON_MS;
 	s->guard.timer = loop_at(s->loop, clock_boottime_ms() + ms, look, s);
 }
 
@@ -47,7 +48,8 @@ static void on_message(void *data, uint32_t events)
 	(void)events;
 	drain(s);
 	s->guard.again = true;
-	if (!s->guard.check)
+	/* Never put off: messages that come all the time must not keep it from looking. */
+	if (!s->guard.check && !s->guard.soon)
 		look_in(s, SOON_MS);
 }
 
@@ -142,18 +144,18 @@ static void on_cut(void *data, const struct engine_answer *answer)
 
 static void cut_off(struct supervisor *s)
 {
-	auto_error struct error err = ERROR_INIT;
+	auto_error struct error err = ERROR_INIT, why = ERROR_INIT;
 	AUTO(strv) words = STRV_INIT(NETWORK_LINE_WORDS_MAX);
 
-	/*
-	 * By ourselves first: it is faster, and podman 4.3.1 with CNI fails to disconnect where its
-	 * own rules were flushed, too.
-	 */
-	s->guard.is_cut = network_port_cut(s, &err) == 0;
-	if (!s->guard.is_cut)
-		log_warning("%s", err.message);
 	network_line_disconnect(s->plan.network.name, supervisor_container(s), &words);
 	s->guard.cut = supervisor_engine_line(s, &words, CUT_TIMEOUT_MS, on_cut, &err);
+	/*
+	 * Meanwhile by ourselves: it is mostly faster, but may have to wait for ip; and podman
+	 * 4.3.1 with CNI fails to disconnect where its own rules were flushed, too.
+	 */
+	s->guard.is_cut = network_port_cut(s, &why) == 0;
+	if (!s->guard.is_cut)
+		log_warning("%s", why.message);
 	if (!s->guard.cut && s->guard.is_cut)
 		note_cut(s);
 	else if (!s->guard.cut)
@@ -229,7 +231,7 @@ static void look(void *data)
 	AUTO(strv) argv = STRV_INIT(NFT_CALL_WORDS_MAX);
 
 	s->guard.timer = NULL;
-	s->guard.again = false;
+	s->guard.soon = s->guard.again = false;
 	nft_call_list_words(s->plan.network.table_name, &argv);
 	struct engine_call_spec spec = {
 		.path = nft_call_program(),
