@@ -3,15 +3,18 @@
 #include "base/address.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "net/cidr.h"
 
 enum { DOCKER_ID_DIGITS = 12 };
 
 /* Where each engine keeps what we look for. */
 static const struct dialect {
-	const char *name, *internal, *gateway, *labels, *created, *called;
+	const char *name, *internal, *gateway, *subnet, *labels, *created, *called;
 } dialects[] = {
-	[ENGINE_NETWORK_PODMAN] = {"podman", "internal", "gateway", "labels", "created", "name"},
-	[ENGINE_NETWORK_DOCKER] = {"docker", "Internal", "Gateway", "Labels", "Created", "Name"},
+	[ENGINE_NETWORK_PODMAN] = {"podman", "internal", "gateway", "subnet", "labels", "created",
+		"name"},
+	[ENGINE_NETWORK_DOCKER] = {"docker", "Internal", "Gateway", "Subnet", "Labels", "Created",
+		"Name"},
 };
 
 void engine_network_done(struct engine_network *n)
@@ -31,7 +34,16 @@ static char *bridge_of(enum engine_network_kind kind, const json_t *document)
 	return id.len >= DOCKER_ID_DIGITS ? mem_printf("br-%.*s", DOCKER_ID_DIGITS, id.p) : NULL;
 }
 
-static char *gateway_of(enum engine_network_kind kind, const json_t *document)
+static unsigned bits_of(struct text subnet)
+{
+	auto_error struct error err = ERROR_INIT;
+	struct cidr c;
+
+	return subnet.p && cidr_parse(subnet, &c, &err) == 0 ? c.bits : 0;
+}
+
+static void read_gateway(
+	enum engine_network_kind kind, const json_t *document, struct engine_network *ret)
 {
 	const json_t *list = kind == ENGINE_NETWORK_PODMAN
 				     ? json_object_get(document, "subnets")
@@ -43,10 +55,12 @@ static char *gateway_of(enum engine_network_kind kind, const json_t *document)
 	json_array_foreach(list, i, subnet)
 	{
 		struct text gateway = json_get_text(subnet, dialects[kind].gateway);
-		if (gateway.p && address_parse(gateway, &a) && a.family == AF_INET)
-			return mem_strndup(gateway.p, gateway.len);
+		if (!gateway.p || !address_parse(gateway, &a) || a.family != AF_INET)
+			continue;
+		ret->gateway = mem_strndup(gateway.p, gateway.len);
+		ret->bits = bits_of(json_get_text(subnet, dialects[kind].subnet));
+		return;
 	}
-	return NULL;
 }
 
 int engine_network_read(enum engine_network_kind kind, const json_t *document,
@@ -58,7 +72,9 @@ int engine_network_read(enum engine_network_kind kind, const json_t *document,
 		return error_set(err, ERROR_ENGINE_NETWORK_INSPECT,
 			"%s does not say which bridge the network has", dialects[kind].name);
 	ret->bridge = bridge;
-	ret->gateway = gateway_of(kind, document);
+	ret->gateway = NULL;
+	ret->bits = 0;
+	read_gateway(kind, document, ret);
 	ret->internal = json_get_bool(document, dialects[kind].internal, false);
 	return 0;
 }

@@ -11,6 +11,7 @@ enum engine_network_kind { ENGINE_NETWORK_PODMAN, ENGINE_NETWORK_DOCKER };
 struct engine_network {
 	char *bridge;
 	char *gateway; /* the first IPv4 one, or NULL */
+	unsigned bits; /* of the subnet that has it; 0: the engine does not say */
 	bool internal;
 };
 void engine_network_done(struct engine_network *n);

@@ -227,6 +227,37 @@ def test_network_of_another(stage, net):
         stage.engine.call("network", "rm", SHARED)
 
 
+def test_network_of_the_operator(stage, net):
+    """One with our labels is used as it is: the host has one address in it, with its own prefix."""
+    configure(stage, {**BROKER, "subnet_pool": POOL})
+    assert stage.cloop("ps").rc == 0
+    home = (stage.home / "id").read_text().strip()
+    labels = ("managed=true", "executor=container", f"home={home}")
+    stage.engine.call("network", "create", "--internal", "--disable-dns", "--subnet=10.66.9.0/26",
+                      "--gateway=10.66.9.1", *(f"--label=cloop.{label}" for label in labels), SHARED)
+    handle, pid = sleeper(stage)
+    assert addresses(pid)[0].startswith("10.66.9.")
+    shown = json.loads(net.at(net.box, "ip", "-j", "-4", "addr", "show", note(stage, handle)["bridge"]).stdout)
+    assert [(a["local"], a["prefixlen"]) for a in shown[0]["addr_info"]] == [("10.66.9.1", 26)]
+    stop(stage, handle)
+
+
+def test_network_of_another_after_a_crash(stage, net):
+    """What came under the name of a run's network while nobody looked is not removed."""
+    configure(stage)
+    r = stage.run("/bin/true", env={"CLOOP_FAULT": "network:recorded=kill"})
+    assert r.rc == 125, r
+    [handle] = stage.run_dirs()
+    name = note(stage, handle.name)["name"]
+    stage.engine.call("network", "create", "--subnet=10.66.9.0/24", name)
+    try:
+        stage.cloop("ps", "--all")
+        stage.home_is_free()
+        assert name in stage.engine.lines("network", "ls", "--format={{.Name}}")
+    finally:
+        stage.engine.call("network", "rm", name)
+
+
 SPACES = ("isolated", {"enabled": True, "internal": True}), ("filtered", FILTER)
 
 

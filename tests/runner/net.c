@@ -195,7 +195,7 @@ static void run_nft_stderr(json_t *c, struct case_result *r)
 static void run_inspect(json_t *c, struct case_result *r)
 {
 	auto_error struct error err = ERROR_INIT;
-	AUTO(engine_network) n = {NULL, NULL, false};
+	AUTO(engine_network) n = {.bridge = NULL};
 	bool docker = text_is(json_get_text(c, "engine"), "docker");
 
 	if (engine_network_read(docker ? ENGINE_NETWORK_DOCKER : ENGINE_NETWORK_PODMAN,

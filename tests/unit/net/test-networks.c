@@ -196,6 +196,34 @@ static void test_tables(void **state)
 	str_done(&s.text);
 }
 
+static void test_gateway(void **state)
+{
+	static const struct {
+		const char *document, *gateway;
+		unsigned bits;
+	} rows[] = {
+		{"{'network_interface':'b','subnets':[{'subnet':'fd00::/64','gateway':'fd00::1'},"
+		 "{'subnet':'10.9.0.0/26','gateway':'10.9.0.1'}]}",
+			"10.9.0.1", 26},
+		{"{'network_interface':'b','subnets':[{'gateway':'10.9.0.1'}]}", "10.9.0.1", 0},
+		{"{'network_interface':'b','subnets':[{'subnet':'10.9.0.0/26'}]}", NULL, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_error struct error err = ERROR_INIT;
+		AUTO(engine_network) n = {.bridge = NULL};
+		auto_free char *text = mem_strdup(rows[i].document);
+		for (char *p = text; *p; p++)
+			*p = *p == '\'' ? '"' : *p;
+		auto_json *document = json_loads(text, 0, NULL);
+		assert_int_equal(engine_network_read(ENGINE_NETWORK_PODMAN, document, &n, &err), 0);
+		assert_int_equal(n.bits, rows[i].bits);
+		assert_true(rows[i].gateway ? n.gateway && strcmp(n.gateway, rows[i].gateway) == 0
+					    : !n.gateway);
+	}
+}
+
 static void test_comment_owner(void **state)
 {
 	static const struct {
@@ -251,6 +279,7 @@ int main(void)
 		cmocka_unit_test(test_tries_end),
 		cmocka_unit_test(test_seed),
 		cmocka_unit_test(test_owner),
+		cmocka_unit_test(test_gateway),
 		cmocka_unit_test(test_fingerprint),
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_comment_owner),

@@ -1,6 +1,8 @@
 #include "executor/container/supervise/network-port.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -53,7 +55,14 @@ int network_port_cut(struct supervisor *s, struct error *err)
 	if (!name[0])
 		return 0;
 	add_words(&step.words, (const char *const[]){"link", "delete", "dev", name, NULL});
-	return ip_call_step(-1, &step, err);
+	if (ip_call_step(-1, &step, err) == 0)
+		return 0;
+	/* The engine may have been faster. */
+	auto_error struct error why = ERROR_INIT;
+	if (find(s, name, &why) < 0 || name[0])
+		return -1;
+	error_clear(err);
+	return 0;
 }
 
 int network_port_isolate(struct supervisor *s, struct error *err)
@@ -71,12 +80,41 @@ int network_port_isolate(struct supervisor *s, struct error *err)
 	return ip_call_step(-1, &step, err);
 }
 
+static bool is_address(const struct ifaddrs *a, const char *interface, struct in_addr wanted)
+{
+	struct sockaddr_in in;
+
+	if (!a->ifa_addr || a->ifa_addr->sa_family != AF_INET ||
+		strcmp(a->ifa_name, interface) != 0)
+		return false;
+	memcpy(&in, a->ifa_addr, sizeof(in));
+	return in.sin_addr.s_addr == wanted.s_addr;
+}
+
+/* Anybody may look; only root may add. */
+static bool has_address(const char *interface, const char *address)
+{
+	struct ifaddrs *list;
+	struct in_addr wanted;
+	bool found = false;
+
+	if (inet_pton(AF_INET, address, &wanted) != 1 || getifaddrs(&list) < 0)
+		return false;
+	for (const struct ifaddrs *a = list; a && !found; a = a->ifa_next)
+		found = is_address(a, interface, wanted);
+	freeifaddrs(list);
+	return found;
+}
+
 int network_port_address(struct supervisor *s, struct error *err)
 {
+	const struct engine_network *n = &s->network.made;
 	AUTO(ip_step) step = {.words = STRV_INIT(WORDS_MAX)};
 
+	if (has_address(n->bridge, n->gateway))
+		return 0;
 	add_words(&step.words, (const char *const[]){"address", "replace", NULL});
-	strv_addf(&step.words, "%s/%u", s->network.made.gateway, s->network.choice.bits);
-	add_words(&step.words, (const char *const[]){"dev", s->network.made.bridge, NULL});
+	strv_addf(&step.words, "%s/%u", n->gateway, n->bits ? n->bits : s->network.choice.bits);
+	add_words(&step.words, (const char *const[]){"dev", n->bridge, NULL});
 	return ip_call_step(-1, &step, err);
 }

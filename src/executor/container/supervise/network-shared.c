@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "executor/container/supervise/supervisor.h"
-#include "sys/log.h"
 
 int network_shared_lock(
 	struct supervisor *s, enum network_lock_part part, bool exclusive, struct error *err)
@@ -30,31 +29,34 @@ void network_shared_unlock(struct supervisor *s, enum network_lock_part part)
 }
 
 /* Its proxy, if it is on our network and not at its end. */
-static void add_proxy(const struct supervisor *s, const char *handle, struct strv *ret)
+static int add_proxy(
+	const struct supervisor *s, const char *handle, struct strv *ret, struct error *err)
 {
-	auto_error struct error err = ERROR_INIT;
+	auto_error struct error why = ERROR_INIT;
 	AUTO(rundir) run = RUNDIR_INIT;
 
-	if (strcmp(handle, s->run.handle) == 0 || rundir_open(&s->home, handle, &run, &err) < 0)
-		return;
-	auto_json *note = rundir_read(&run, NETWORK_FILE, &err);
+	if (strcmp(handle, s->run.handle) == 0 || rundir_open(&s->home, handle, &run, &why) < 0)
+		return 0;
+	auto_json *note = rundir_read(&run, NETWORK_FILE, &why);
 	const char *proxy = json_get_string(note, "proxy");
 	if (!proxy || !text_is(json_get_text(note, "name"), s->plan.network.name))
-		return;
-	auto_json *record = rundir_read(&run, RECORD_FILE, &err);
-	if (record && !record_final(record))
-		(void)strv_add(ret, proxy);
+		return 0;
+	auto_json *record = rundir_read(&run, RECORD_FILE, &why);
+	if (!record || record_final(record) || strv_add(ret, proxy) == 0)
+		return 0;
+	return error_set(err, ERROR_EGRESS_TOO_MANY, "too many proxies");
 }
 
-void network_shared_proxies(struct supervisor *s, struct strv *ret)
+int network_shared_proxies(struct supervisor *s, struct strv *ret, struct error *err)
 {
-	auto_error struct error err = ERROR_INIT;
 	AUTO(strv) handles = STRV_INIT(RUNDIR_RUNS_MAX);
 
-	if (rundir_handles(&s->home, &handles, &err) < 0)
-		log_warning("%s", err.message);
+	if (rundir_handles(&s->home, &handles, err) < 0)
+		return -1;
 	strv_foreach (handle, &handles)
-		add_proxy(s, *handle, ret);
+		if (add_proxy(s, *handle, ret, err) < 0)
+			return -1;
+	return 0;
 }
 
 int network_shared_expected(struct supervisor *s, const char *fingerprint)

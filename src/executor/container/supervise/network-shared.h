@@ -17,8 +17,8 @@ enum { NETWORK_SHARED_AGAIN_MS = 20 };
 must_check int network_shared_lock(
 	struct supervisor *s, enum network_lock_part part, bool exclusive, struct error *err);
 void network_shared_unlock(struct supervisor *s, enum network_lock_part part);
-/* The proxies of the other live runs on it. */
-void network_shared_proxies(struct supervisor *s, struct strv *ret);
+/* Adds the proxies of all other live runs on it. -1: they are not known, or too many. */
+must_check int network_shared_proxies(struct supervisor *s, struct strv *ret, struct error *err);
 /*
  * The table is not as this run applied it: another run may have applied it anew. 0: it has, and
  * that is expected from now on; 1: it is just being done; -1: nobody did.

@@ -15,8 +15,8 @@ static int compile(struct supervisor *s, struct egress_policy *ret, struct error
 	char proxy[ENDPOINT_TEXT_SIZE];
 
 	egress_filter_copy(&s->plan.network.filter, &f);
-	if (s->plan.network.shared)
-		network_shared_proxies(s, &f.proxies);
+	if (s->plan.network.shared && network_shared_proxies(s, &f.proxies, err) < 0)
+		return -1;
 	if (s->network.has_proxy) {
 		endpoint_text(&s->network.proxy, proxy);
 		if (strv_add(&f.proxies, proxy) < 0)

@@ -134,6 +134,8 @@ static void finish(void *data)
 	auto_error struct error err = ERROR_INIT;
 
 	s->network.again = NULL;
+	if (s->phase != PHASE_STARTING)
+		return;
 	int r = lock(s, NETWORK_LOCK_TABLE, finish, &err);
 	if (r > 0)
 		return;
@@ -171,6 +173,7 @@ static json_t *first_document(struct text out, struct error *err)
 	return first;
 }
 
+/* Whose it is, then what the engine says of it. -1: foreign if its labels are not ours. */
 static int take_network(struct supervisor *s, struct text out, struct error *err)
 {
 	const struct plan_network *p = &s->plan.network;
@@ -187,6 +190,13 @@ static int take_network(struct supervisor *s, struct text out, struct error *err
 	s->network.foreign = engine_network_check_owner(kind_of(s), document, &ours, err) < 0;
 	if (s->network.foreign ||
 		engine_network_read(kind_of(s), document, &s->network.made, err) < 0)
+		return -1;
+	return 0;
+}
+
+static int take_made(struct supervisor *s, struct text out, struct error *err)
+{
+	if (take_network(s, out, err) < 0)
 		return -1;
 	if (fault_hit("network:made"))
 		return error_set(err, ERROR_SHIM_FAILED, "fault injected at network:made");
@@ -208,7 +218,7 @@ static void on_inspected(void *data, const struct engine_answer *answer)
 			start_fail(s, &err);
 		return;
 	}
-	int r = answer->exit_code == 0 ? take_network(s, answer->out, &err)
+	int r = answer->exit_code == 0 ? take_made(s, answer->out, &err)
 				       : refused(s, "network inspect", answer, &err);
 	if (r < 0)
 		start_fail(s, &err);
@@ -216,12 +226,12 @@ static void on_inspected(void *data, const struct engine_answer *answer)
 		finish(s);
 }
 
-static int inspect(struct supervisor *s, struct error *err)
+static int inspect(struct supervisor *s, engine_call_fn *fn, struct error *err)
 {
 	AUTO(strv) words = STRV_INIT(NETWORK_LINE_WORDS_MAX);
 
 	network_line_inspect(s->plan.network.name, &words);
-	return call(s, &words, on_inspected, err);
+	return call(s, &words, fn, err);
 }
 
 static void on_created(void *data, const struct engine_answer *answer)
@@ -233,7 +243,7 @@ static void on_created(void *data, const struct engine_answer *answer)
 	if (!goes_on(s))
 		return;
 	if (answer->exit_code == 0 || network_line_says_exists(answer->stderr_text))
-		r = inspect(s, &err);
+		r = inspect(s, on_inspected, &err);
 	else if (network_line_says_overlap(answer->stderr_text))
 		r = create(s, &err);
 	else
@@ -292,13 +302,15 @@ static void begin(void *data)
 	auto_error struct error err = ERROR_INIT;
 
 	s->network.again = NULL;
+	if (s->phase != PHASE_STARTING)
+		return;
 	int r = lock(s, NETWORK_LOCK_USERS, begin, &err);
 	if (r > 0)
 		return;
 	if (r == 0)
 		r = prepare(s, &err);
 	if (r == 0)
-		r = s->plan.network.shared ? inspect(s, &err) : create(s, &err);
+		r = s->plan.network.shared ? inspect(s, on_inspected, &err) : create(s, &err);
 	if (r < 0)
 		start_fail(s, &err);
 }
@@ -320,8 +332,14 @@ int network_joined(struct supervisor *s, struct error *err)
 	if (p->kind != NETWORK_PLAN_INTERNAL)
 		return 0;
 	network_shared_unlock(s, NETWORK_LOCK_USERS);
-	if (s->network.made.gateway && network_port_address(s, err) < 0)
-		return -1;
+	if (s->network.made.gateway && network_port_address(s, &why) < 0) {
+		if (s->network.has_proxy) {
+			error_move(err, &why);
+			return -1;
+		}
+		log_warning("%s", why.message);
+		error_clear(&why);
+	}
 	if (p->shared && network_port_isolate(s, &why) < 0)
 		record_warn(s->record, "neighbours_open",
 			"sandboxes on this network can reach each other: %s", why.message);
@@ -330,13 +348,10 @@ int network_joined(struct supervisor *s, struct error *err)
 
 /* ---- Removing ---- */
 
-/*
- * A shared network has a name that another home's can have, too: it is ours once the engine has
- * told its labels.
- */
+/* Somebody else's network can have its name: it is ours once the engine has told its labels. */
 static bool may_remove(const struct supervisor *s)
 {
-	return !s->network.foreign && (!s->plan.network.shared || s->network.made.bridge);
+	return !s->network.foreign && s->network.made.bridge;
 }
 
 static void conclude(struct supervisor *s, bool removed)
@@ -437,6 +452,37 @@ static void restore(struct supervisor *s)
 	n->applied = n->fingerprint[0] != '\0';
 }
 
+static void on_identified(void *data, const struct engine_answer *answer)
+{
+	struct supervisor *s = data;
+	auto_error struct error err = ERROR_INIT;
+
+	s->network.call = NULL;
+	if (answer->exit_code != 0 && network_line_says_unknown(answer->stderr_text)) {
+		remove_network(s);
+		return;
+	}
+	int r = answer->exit_code == 0 ? take_network(s, answer->out, &err)
+				       : refused(s, "network inspect", answer, &err);
+	if (r < 0)
+		log_warning("network %s is left: %s", s->plan.network.name, err.message);
+	if (may_remove(s))
+		remove_network(s);
+	else
+		conclude(s, false);
+}
+
+/* The start ended, or its supervisor, before the engine had told. */
+static void identify(struct supervisor *s)
+{
+	auto_error struct error err = ERROR_INIT;
+
+	if (inspect(s, on_identified, &err) == 0)
+		return;
+	log_warning("%s", err.message);
+	conclude(s, false);
+}
+
 void network_remove(struct supervisor *s, network_then *then)
 {
 	guard_end(s);
@@ -449,6 +495,8 @@ void network_remove(struct supervisor *s, network_then *then)
 		then(s);
 	else if (may_remove(s))
 		remove_network(s);
+	else if (!s->network.foreign)
+		identify(s);
 	else
 		conclude(s, false);
 }
