@@ -233,12 +233,12 @@ def test_network_of_the_operator(stage, net):
     assert stage.cloop("ps").rc == 0
     home = (stage.home / "id").read_text().strip()
     labels = ("managed=true", "executor=container", f"home={home}")
-    stage.engine.call("network", "create", "--internal", "--disable-dns", "--subnet=10.66.9.0/26",
-                      "--gateway=10.66.9.1", *(f"--label=cloop.{label}" for label in labels), SHARED)
+    stage.engine.call("network", "create", "--internal", "--disable-dns", "--subnet=10.66.10.0/26",
+                      "--gateway=10.66.10.1", *(f"--label=cloop.{label}" for label in labels), SHARED)
     handle, pid = sleeper(stage)
-    assert addresses(pid)[0].startswith("10.66.9.")
+    assert addresses(pid)[0].startswith("10.66.10.")
     shown = json.loads(net.at(net.box, "ip", "-j", "-4", "addr", "show", note(stage, handle)["bridge"]).stdout)
-    assert [(a["local"], a["prefixlen"]) for a in shown[0]["addr_info"]] == [("10.66.9.1", 26)]
+    assert [(a["local"], a["prefixlen"]) for a in shown[0]["addr_info"]] == [("10.66.10.1", 26)]
     stop(stage, handle)
 
 
@@ -249,7 +249,7 @@ def test_network_of_another_after_a_crash(stage, net):
     assert r.rc == 125, r
     [handle] = stage.run_dirs()
     name = note(stage, handle.name)["name"]
-    stage.engine.call("network", "create", "--subnet=10.66.9.0/24", name)
+    stage.engine.call("network", "create", "--subnet=10.66.11.0/24", name)
     try:
         stage.cloop("ps", "--all")
         stage.home_is_free()

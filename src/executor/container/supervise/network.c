@@ -458,8 +458,9 @@ static void on_identified(void *data, const struct engine_answer *answer)
 	auto_error struct error err = ERROR_INIT;
 
 	s->network.call = NULL;
+	/* Nothing to remove, whoever makes one of that name now. */
 	if (answer->exit_code != 0 && network_line_says_unknown(answer->stderr_text)) {
-		remove_network(s);
+		conclude(s, !s->plan.network.shared);
 		return;
 	}
 	int r = answer->exit_code == 0 ? take_network(s, answer->out, &err)
