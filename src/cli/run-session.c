@@ -250,15 +250,16 @@ static void show_build(void *data, struct text piece)
 	unblocked_write(&s->progress, piece);
 }
 
-static void show_space(void *data, const char *text, bool waits)
+static void show_space(void *data, const char *handle, const char *text, bool waits)
 {
 	struct session *s = data;
 
 	if (!s->quiet)
-		fprintf(stderr, "cloop: %s%s\n", text,
-			waits ? ": the run waits until there is room (looked at each minute); "
-				"free space there, or lower orchestrator.min_free_disk_mb"
-			      : ": the run starts");
+		fprintf(stderr, "cloop: %s: run %s %s\n", text, handle,
+			waits ? "waits until there is room (looked at each minute); free space "
+				"there, or lower orchestrator.min_free_disk_mb; cloop stop ends "
+				"the wait"
+			      : "starts");
 }
 
 static int start(struct session *s, const struct dispatch *d, struct error *err)

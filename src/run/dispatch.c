@@ -133,7 +133,7 @@ static void tell_space(void *data, const char *handle, bool low, const char *tex
 
 	ledger_space(&row, text);
 	if (p->in->show_space)
-		p->in->show_space(p->in->show_space_data, text, low);
+		p->in->show_space(p->in->show_space_data, handle, text, low);
 }
 
 static void prepare(const struct context *c, const struct dispatch *in, const struct decision *d,

@@ -20,7 +20,7 @@ struct dispatch {
 	void (*show_build)(void *data, struct text piece);
 	void *show_build_data;
 	/* Hears that the start waits for free space, and that it goes on; NULL = nobody. */
-	void (*show_space)(void *data, const char *text, bool waits);
+	void (*show_space)(void *data, const char *handle, const char *text, bool waits);
 	void *show_space_data;
 };
 

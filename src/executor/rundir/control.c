@@ -91,9 +91,12 @@ static int connect_to(const struct home *h, const char *handle, struct error *er
 
 	socket_address(h, handle, &address);
 	auto_fd int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
-		return error_set(
+	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+		error_set(
 			err, ERROR_ATTACH_CLOSED, "run %s has no supervisor that listens", handle);
+		return error_set_remedy(err,
+			"see what became of it: cloop status %s, cloop logs %s", handle, handle);
+	}
 	return TAKE_FD(fd);
 }
 

@@ -15,6 +15,11 @@ struct space_wait {
 };
 /*
  * 0: there is room; 1: there is now, after a wait. While there is not, the record on the disk is
- * pending with reason disk_low, and it is looked again each minute. -1: start_cancelled.
+ * pending with reason disk_low, and it is looked again each minute. -1: start_cancelled, by
+ * cancel_fd or by space_wait_cancel().
  */
 must_check int space_wait(struct space_wait *w, struct error *err);
+/* That run waits so now. */
+bool space_wait_goes_on(const struct rundir *run);
+/* Asks whoever waits with the run to give it up, which takes a second: start_cancelled. */
+must_check int space_wait_cancel(const struct rundir *run, struct error *err);
