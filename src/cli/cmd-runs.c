@@ -52,6 +52,7 @@ static int run_status(struct cli *c, struct error *err)
 		{"handle", "handle"},
 		{"title", "title"},
 		{"state", "state"},
+		{"reason", "reason"},
 		{"outcome", "outcome"},
 		{"exit_code", "exit code"},
 		{"signal", "signal"},

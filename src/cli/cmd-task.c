@@ -284,7 +284,7 @@ static int reset(struct tasks *t, int64_t id, struct error *err)
 {
 	AUTO(query_transaction) transaction = QUERY_TRANSACTION_INIT;
 	auto_free char *message = mem_printf("task %lld is pending again", (long long)id);
-	struct store_event event = {t->project, "task.reset", NULL, id, message};
+	struct store_event event = {t->project, "task.reset", NULL, id, message, 0};
 
 	if (query_begin(t->store, &transaction, err) < 0)
 		return -1;

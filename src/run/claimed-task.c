@@ -217,7 +217,7 @@ static int end_attempt(struct store *s, const struct attempt *a, enum store_task
 	struct store_task_end end = {a->id, a->claim, a->run, state, note};
 	auto_free char *message = mem_printf(
 		"task %lld is %s: %s", (long long)a->id, store_task_state_text(state), note);
-	struct store_event event = {a->project, "task.finish", a->run, a->id, message};
+	struct store_event event = {a->project, "task.finish", a->run, a->id, message, 0};
 
 	if (query_begin(s, &t, err) < 0)
 		return -1;

@@ -12,6 +12,7 @@
 #include "store/lease.h"
 #include "store/project.h"
 #include "store/query.h"
+#include "sys/clock.h"
 #include "sys/fault.h"
 #include "sys/log.h"
 
@@ -89,10 +90,15 @@ static int audit_filter(
 
 /* A crossing of the free-space floor is for administrators, too (disk-and-secrets.md §11). */
 static int audit_disk_low(
-	struct store *s, const struct final_record *f, const char *said, struct error *err)
+	struct store *s, const struct final_record *f, const json_t *crossing, struct error *err)
 {
-	auto_json *payload = json_pack("{s:o, s:o, s:s}", "project", json_from_string(f->project),
-		"run", json_from_bytes(f->row.handle), "message", said);
+	const char *said = json_get_string(crossing, "message");
+	char at[CLOCK_TEXT_SIZE];
+
+	clock_format(json_get_int(crossing, "at_ns", 0), at);
+	auto_json *payload = json_pack("{s:o, s:o, s:o, s:s}", "project",
+		json_from_string(f->project), "run", json_from_bytes(f->row.handle), "message",
+		json_from_string(said), "at", at);
 	struct store_audit_event event = {
 		.action = error_code_text(ERROR_DISK_LOW),
 		.entity = "run",
@@ -118,10 +124,37 @@ static int journal_warnings(
 		if (!code || !said || strlen(code) > KIND_MAX || !code[0] ||
 			!text_all_word(text_of(code), "_."))
 			continue;
+		/* Each crossing has a row of its own. */
+		if (strcmp(code, error_code_text(ERROR_DISK_LOW)) == 0)
+			continue;
 		if (add_event(s, f, code, said, err) < 0)
 			return -1;
-		if (strcmp(code, error_code_text(ERROR_DISK_LOW)) == 0 &&
-			audit_disk_low(s, f, said, err) < 0)
+	}
+	return 0;
+}
+
+static int journal_crossings(
+	struct store *s, const struct final_record *f, const json_t *record, struct error *err)
+{
+	auto_free char *run = mem_strndup(f->row.handle.p, f->row.handle.len);
+	const json_t *supervision = json_object_get(record, "supervision");
+	size_t i;
+	json_t *crossing;
+
+	json_array_foreach(json_object_get(supervision, "disk_low"), i, crossing)
+	{
+		struct store_event event = {
+			.project = f->project,
+			.kind = error_code_text(ERROR_DISK_LOW),
+			.run = run,
+			.task = f->row.task,
+			.message = json_get_string(crossing, "message"),
+			.at_ns = json_get_int(crossing, "at_ns", 0),
+		};
+		if (!event.message || event.at_ns <= 0)
+			continue;
+		if (store_journal_add(s, &event, err) < 0 ||
+			audit_disk_low(s, f, crossing, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -208,6 +241,7 @@ static int take_over(struct store *s, const struct due *d, struct error *err)
 		return 0;
 	if (store_project_note(s, f->project, err) < 0 ||
 		journal_warnings(s, f, d->record, err) < 0 ||
+		journal_crossings(s, f, d->record, err) < 0 ||
 		audit_filter(s, f, d->record, err) < 0)
 		return -1;
 	return journal_end(s, f, err);

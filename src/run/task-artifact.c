@@ -113,7 +113,7 @@ static void tell(struct store *s, const struct final_record *f, const char *hand
 {
 	auto_error struct error err = ERROR_INIT;
 	auto_free char *message = mem_printf("the artifact is not written: %s", failure->message);
-	struct store_event event = {f->project, "artifact", handle, f->row.task, message};
+	struct store_event event = {f->project, "artifact", handle, f->row.task, message, 0};
 
 	log_warning("task %lld: %s", (long long)f->row.task, message);
 	if (store_journal_add(s, &event, &err) < 0)

@@ -26,11 +26,12 @@ static int insert(struct store *s, const struct store_event *e, struct text mess
 	AUTO(query) q = QUERY_INIT;
 	char now[CLOCK_TEXT_SIZE];
 
-	clock_format(clock_realtime_ns(), now);
+	clock_format(e->at_ns ? e->at_ns : clock_realtime_ns(), now);
 	if (query_prepare(s,
 		    "INSERT INTO journal (project, time, kind, run, task, message) "
 		    "SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE ?4 IS NULL OR NOT EXISTS (SELECT 1 FROM "
-		    "journal WHERE run = ?4 AND kind = ?3 AND message = ?6) RETURNING number",
+		    "journal WHERE run = ?4 AND kind = ?3 AND message = ?6 AND (?7 IS NULL OR "
+		    "time = ?2)) RETURNING number",
 		    &q, err) < 0)
 		return -1;
 	query_bind_text(&q, text_of(e->project));
@@ -39,6 +40,7 @@ static int insert(struct store *s, const struct store_event *e, struct text mess
 	query_bind_text(&q, text_of(e->run));
 	query_bind_int_or_null(&q, e->task, 0);
 	query_bind_text(&q, message);
+	query_bind_int_or_null(&q, e->at_ns, 0);
 	int r = query_step(&q, err);
 	*ret_number = r > 0 ? query_int(&q, 0) : 0;
 	return r > 0 ? query_run(&q, err) : r;

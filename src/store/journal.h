@@ -17,10 +17,11 @@ struct store_event {
 	const char *run;     /* handle, or NULL */
 	int64_t task;        /* 0 = none */
 	const char *message; /* of anybody: kept without control characters, cut */
+	int64_t at_ns;       /* realtime when it happened; 0 = now */
 };
 /*
  * Appends one row, in the caller's transaction if there is one. Of a run the same kind and message
- * are kept once, so that who tells a run's story twice does no harm.
+ * (and time, if there is one) are kept once, so that who tells a run's story twice does no harm.
  */
 must_check int store_journal_add(
 	struct store *s, const struct store_event *event, struct error *err);

@@ -1,4 +1,5 @@
 """The free-space floor (disk-and-secrets.md §11, §21.9): workspaces on a small tmpfs."""
+import contextlib
 import json
 import os
 import re
@@ -11,7 +12,7 @@ import pytest
 
 import crashing
 from engines import children
-from refusing import engine_without
+from refusing import REFUSE, engine_without
 from test_journal import journal
 
 QUICK = {"CLOOP_FAULT": "space:quick"}  # looks again every 200 ms instead of every minute
@@ -145,6 +146,22 @@ def test_a_wait_is_cancelled(stage, small):
     last = record(stage)
     assert last["state"] == "failed" and last["code"] == "start_cancelled"
     assert "reason" not in last
+
+
+@pytest.mark.parametrize("words", [["stop"], ["stop", "--signal", "interrupt"]])
+def test_a_wait_is_stopped(stage, small, words):
+    """From elsewhere, by the handle that one who waits is told."""
+    small.leave(FLOOR - 10)
+    p = stage.popen(*stage.run_words(["true"], options=["--detach"]))
+    crashing.until(lambda: waits(stage), "wait")
+    [run] = stage.run_dirs()
+    begun = time.monotonic()
+    assert stage.cloop(*words, run.name, timeout=20).rc == 0
+    assert time.monotonic() - begun < 8
+    _, said = p.communicate(timeout=20)
+    assert p.returncode == 125 and b"cancelled" in said, said
+    assert f"run {run.name} waits".encode() in said and b"HANDLE" not in said, said
+    assert record(stage)["code"] == "start_cancelled" and "reason" not in record(stage)
 
 
 def test_killed_while_it_waits(stage, small):
@@ -282,3 +299,102 @@ def test_off(stage, small):
     stage.config({"orchestrator": {"min_free_disk_mb": 0}})
     small.leave(10)
     assert stage.sh("true").rc == 0
+
+
+@contextlib.contextmanager
+def no_unpause(stage, tmp_path):
+    """An engine that does not unpause as long as the file it yields exists."""
+    if stage.engine.key == "R":
+        pytest.skip("rootless podman cannot pause without delegated control groups")
+    refused = tmp_path / "refused"
+    refused.touch()
+    with engine_without(stage, "unpause", f"[ ! -e {refused} ] || {{ {REFUSE}; }}"):
+        try:
+            yield refused
+        finally:
+            refused.unlink(missing_ok=True)
+
+
+def paused(stage, container):
+    return stage.engine.inspect(container)["State"]["Status"] == "paused"
+
+
+def test_adopted_while_the_engine_does_not_unpause(stage, small, tmp_path):
+    with no_unpause(stage, tmp_path) as refused:
+        handle = small.detach()
+        container = stage.container_of(handle)
+        small.leave(FLOOR - 10)
+        assert frozen(stage, handle)
+        crashing.until(lambda: paused(stage, container), "pause")
+        small.leave(FLOOR + 30)
+        crashing.kill_shim(stage, handle)
+        waiting = stage.popen("wait", handle)
+        crashing.until(lambda: crashing.shims(handle), "new supervisor")
+        time.sleep(3)
+        assert record(stage)["reason"] == "disk_low"
+        refused.unlink()
+        crashing.until(lambda: small.ticks(1), "release")
+        crashing.until(lambda: "reason" not in record(stage), "record")
+        end(stage, handle)
+        waiting.communicate(timeout=30)
+
+
+def test_signalled_while_frozen(stage, small, tmp_path):
+    """It survives the signal; the engine unpauses only later, and the record follows."""
+    with no_unpause(stage, tmp_path) as refused:
+        p = stage.popen(*stage.run_words(["/bin/sh", "-c", f"trap 'echo got >> s' INT; {TICK}"]),
+                        env=QUICK)
+        crashing.until((stage.project / "t").exists, "tick")
+        [run] = stage.run_dirs()
+        container = stage.container_of(run.name)
+        small.leave(FLOOR - 10)
+        assert frozen(stage, run.name)
+        crashing.until(lambda: paused(stage, container), "pause")
+        p.send_signal(signal.SIGINT)
+        time.sleep(2)
+        assert record(stage)["reason"] == "disk_low" and not small.ticks(0.3)
+        small.leave(FLOOR + 30)
+        refused.unlink()
+        crashing.until((stage.project / "s").exists, "signal inside")
+        assert small.ticks(5)
+        crashing.until(lambda: "reason" not in record(stage), "record")
+        assert not record(stage)["supervision"].get("frozen")
+        end(stage, run.name)
+        p.communicate(timeout=30)
+
+
+def test_adoption_finds_a_supervisor(stage, small):
+    handle = small.detach()
+    [shim] = crashing.shims(handle)
+    r = subprocess.run([f"/proc/{shim}/exe", "--home", stage.home, "--adopt", handle],
+                       capture_output=True, timeout=30)
+    assert r.returncode == 0, r
+    end(stage, handle)
+
+
+def test_each_crossing_has_its_rows(stage, small):
+    """Three freezes at the same free space are three, with the times at which they were."""
+    handle = small.detach()
+    for _ in range(3):
+        small.leave(FLOOR - 10)
+        assert frozen(stage, handle)
+        small.leave(FLOOR + 30)
+        crashing.until(lambda: "reason" not in record(stage), "release")
+    end(stage, handle)
+    assert len(crossings(stage, handle)) == 6
+    times = [row["time"] for row in journal(stage) if row["kind"] == "disk_low"]
+    assert times == sorted(times) and times[0] < times[-1]
+
+
+def test_shown_and_not_attached_to(stage, small):
+    handle = small.detach()
+    small.leave(FLOOR - 10)
+    assert frozen(stage, handle)
+    assert re.search(rb"(?m)^reason +disk_low$", stage.cloop("status", handle).out)
+    r = stage.cloop("attach", handle, "--", "true", timeout=20)
+    assert r.rc == 1 and b"is frozen" in r.err, r
+    assert b"min_free_disk_mb" in r.err
+    small.leave(FLOOR + 30)
+    crashing.until(lambda: "reason" not in record(stage), "release")
+    assert stage.cloop("attach", handle, "--", "true", timeout=20).rc == 0
+    end(stage, handle)

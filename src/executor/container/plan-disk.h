@@ -18,7 +18,7 @@ struct plan_disk {
 	bool has_start;     /* the start measurement was complete */
 	struct disk_sample start;
 	uint64_t start_entries;
-	uint64_t device, inode; /* of the project's directory */
+	uint64_t device, inode; /* of the project's directory, also without a limit; 0 = unknown */
 };
 #define PLAN_DISK_INIT ((struct plan_disk){.source = ""})
 

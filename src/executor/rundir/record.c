@@ -1,5 +1,6 @@
 #include "executor/rundir/record.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -122,6 +123,7 @@ void record_set_time(json_t *record, const char *key, int64_t realtime_ns)
 
 json_t *record_supervision(json_t *record)
 {
+	assert(record);
 	json_t *s = json_object_get(record, "supervision");
 
 	if (!json_is_object(s)) {

@@ -23,7 +23,7 @@ static int store_teardown(void **state)
 static void add(const char *project, const char *run, const char *message)
 {
 	auto_error struct error err = ERROR_INIT;
-	struct store_event event = {project, "kind", run, 0, message};
+	struct store_event event = {project, "kind", run, 0, message, 0};
 
 	assert_done(store_journal_add(store, &event, &err), &err);
 }

@@ -70,14 +70,14 @@ int disk_start_check(const struct executor_start *start, const struct project *p
 	struct stat st;
 
 	*ret = PLAN_DISK_INIT;
-	if (!request->has_limits || request->limits.disk_mb == 0)
-		return 0;
-	ret->limit_mb = request->limits.disk_mb;
-	ret->source = disk_limit_source(text_of(start->disk_source));
 	if (fstat(project->fd, &st) == 0) {
 		ret->device = st.st_dev;
 		ret->inode = st.st_ino;
 	}
+	if (!request->has_limits || request->limits.disk_mb == 0)
+		return 0;
+	ret->limit_mb = request->limits.disk_mb;
+	ret->source = disk_limit_source(text_of(start->disk_source));
 	int r = measure(project, start->cancel_fd, ret, &found, err);
 	if (r > 0)
 		return error_set(err, ERROR_START_CANCELLED, "the start was cancelled");

@@ -124,7 +124,7 @@ static void go_on(struct supervisor *s, const struct inspection *seen)
 	extend_begin(s);
 	stop_resume(s);
 	disk_begin(s);
-	floor_begin(s);
+	floor_begin(s, seen->status && strcmp(seen->status, "paused") == 0);
 }
 
 /*

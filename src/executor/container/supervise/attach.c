@@ -35,6 +35,19 @@ static bool may_open_soon(const struct supervisor *s)
 	       (s->phase == PHASE_RUNNING && !s->mute && s->wait_status < 0);
 }
 
+/* Nothing inside would answer. */
+static int judge_floor(const struct supervisor *s, struct error *err)
+{
+	if (!floor_frozen(s))
+		return 0;
+	error_set(err, ERROR_ATTACH_CLOSED, "run %s is frozen: disk space is low (disk_low)",
+		s->run.handle);
+	error_add_detail(err, "soon", json_false());
+	return error_set_remedy(err,
+		"free space in the workspace and in cloop's home, or lower "
+		"orchestrator.min_free_disk_mb for new runs: the run goes on by itself");
+}
+
 static int judge_run(const struct supervisor *s, struct error *err)
 {
 	if (s->phase == PHASE_RUNNING &&
@@ -64,7 +77,8 @@ int attach_judge(void *data, const json_t *request, json_t **ret, struct error *
 	struct attach_request r;
 
 	(void)ret;
-	if (attach_request_read(request, &r, err) < 0 || judge_run(s, err) < 0)
+	if (attach_request_read(request, &r, err) < 0 || judge_run(s, err) < 0 ||
+		judge_floor(s, err) < 0)
 		return -1;
 	if (find_free(s) == ATTACH_SESSIONS_MAX)
 		return error_set(err, ERROR_ATTACH_BUSY, "run %s has %d sessions already",

@@ -401,8 +401,7 @@ static void on_measured(void *data, uint32_t events)
 	walk_drop(w);
 }
 
-/* The directory that was measured at the start, by its number if another supervisor had it open. */
-static int open_project(const struct supervisor *s)
+int disk_open_project(const struct supervisor *s)
 {
 	const struct plan_disk *plan = &s->plan.disk;
 	struct stat st;
@@ -411,7 +410,9 @@ static int open_project(const struct supervisor *s)
 			? fcntl(s->mount_fds[0], F_DUPFD_CLOEXEC, 0)
 			: open(s->plan.project, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (fd < 0 || fstat(fd, &st) < 0 || st.st_dev != plan->device || st.st_ino != plan->inode)
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -1;
+	if (plan->inode && (st.st_dev != plan->device || st.st_ino != plan->inode))
 		return -1;
 	return TAKE_FD(fd);
 }
@@ -447,7 +448,7 @@ void disk_begin(struct supervisor *s)
 		schedule = (struct disk_schedule){.min_ms = QUICK_MIN_MS, .max_ms = QUICK_MAX_MS};
 	int64_t wait = disk_loop_begin(&d->loop, schedule, plan->limit_mb, start);
 	restore_base(s);
-	d->project = open_project(s);
+	d->project = disk_open_project(s);
 	if (!s->adopted)
 		tell_start(s);
 	if (d->project < 0) {

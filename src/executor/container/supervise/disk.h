@@ -30,6 +30,11 @@ struct disk_watch {
 void disk_begin(struct supervisor *s);
 /* Once the run ends; a walk under way is abandoned. */
 void disk_end(struct supervisor *s);
+/*
+ * The directory that the run began with, by its number if another supervisor had it open. -1: it is
+ * not where it was.
+ */
+must_check int disk_open_project(const struct supervisor *s);
 /* The kill was not delivered, and the run still goes on. */
 void disk_withdraw(struct supervisor *s);
 /* What the final record says of disk use, once it is known how the run ended. */

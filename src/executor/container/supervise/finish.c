@@ -94,6 +94,7 @@ static void stop_watching(struct supervisor *s)
 	egress_end(s);
 	disk_end(s);
 	floor_end(s);
+	floor_forget(s);
 	guard_end(s);
 	interfaces_return(s);
 }

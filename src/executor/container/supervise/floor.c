@@ -1,8 +1,10 @@
 /*
  * Theory of operation. What is wanted follows from the readings (below the floor, and nobody is
- * ending the run), what is comes from the engine's answers; settle() makes one of them into the
- * other, one engine call at a time. An engine that cannot pause (podman rootless on cgroup v1) is
- * replaced by SIGSTOP, the init included; processes that may not be signalled end the run.
+ * ending or signalling the run), what is comes from the engine's answers; settle() makes one of
+ * them into the other, one engine call at a time. What failed is tried again each second; a sandbox
+ * counts as paused until the engine has said that it is not. An engine that cannot pause (podman
+ * rootless on cgroup v1) is replaced by SIGSTOP, the init included; processes that may not be
+ * signalled end the run.
  *
  * That a sandbox is frozen is on record before it is, so a new supervisor releases it first of all:
  * a frozen init could not connect to it.
@@ -16,21 +18,39 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "executor/container/inspect.h"
 #include "executor/container/supervise/supervisor.h"
 #include "sys/clock.h"
 #include "sys/descendants.h"
 #include "sys/fault.h"
 
-enum { ENGINE_TIMEOUT_MS = 30000, QUICK_MS = 200, ROUNDS = 16 };
+enum {
+	ENGINE_TIMEOUT_MS = 30000,
+	QUICK_MS = 200,
+	RETRY_MS = 1000,
+	ROUNDS = 16,
+	CROSSINGS_MAX = 100
+};
 
 #define FROZEN "frozen"
 #define ENDED "ended_disk_low"
+#define CROSSINGS "disk_low"
 
 static void settle(struct supervisor *s);
 
 static bool wanted(const struct supervisor *s)
 {
-	return space_low(&s->floor.space) && supervisor_released(s) && !s->why;
+	return space_low(&s->floor.space) && supervisor_released(s) && !s->why && !s->floor.thaw;
+}
+
+static bool frozen(const struct floor_watch *f)
+{
+	return f->paused || f->stopped;
+}
+
+static bool on_record(const struct supervisor *s)
+{
+	return json_get_bool(record_supervision(s->record), FROZEN, false);
 }
 
 static void put_on_record(struct supervisor *s, bool frozen)
@@ -60,7 +80,10 @@ static void continue_all(const struct supervisor *s)
 	(void)signal_init(s, SIGCONT);
 }
 
-/* The number of processes that were not stopped before; -1: one of them may not be. */
+/*
+ * The number of processes that were not stopped before; -1: one of them may not be. One that began
+ * a session meanwhile looks like one that is gone: it counts, so that the next round looks again.
+ */
 static int stop_round(pid_t init, struct descendants *stopped)
 {
 	AUTO(descendants) below = DESCENDANTS_INIT;
@@ -70,9 +93,11 @@ static int stop_round(pid_t init, struct descendants *stopped)
 	for (size_t i = 0; i < below.n; i++) {
 		if (descendants_have(stopped, below.v[i].pid))
 			continue;
-		if (descendant_signal(&below.v[i], SIGSTOP) < 0 && errno != ESRCH)
+		int r = descendant_signal(&below.v[i], SIGSTOP);
+		if (r < 0 && errno != ESRCH)
 			return -1;
-		descendants_add(stopped, below.v[i]);
+		if (r == 0)
+			descendants_add(stopped, below.v[i]);
 		n++;
 	}
 	return n;
@@ -104,32 +129,18 @@ static void end_instead(struct supervisor *s)
 	stop_request(s, stop_why_text(STOP_CANCELLED), 0);
 }
 
-static void on_paused(void *data, const struct engine_answer *answer)
+static void on_retry(void *data)
 {
 	struct supervisor *s = data;
 
-	s->floor.call = NULL;
-	if (answer->exit_code == 0)
-		s->floor.state = FLOOR_PAUSED;
-	else if (!wanted(s))
-		put_on_record(s, false);
-	else if (stop_all(s))
-		s->floor.state = FLOOR_STOPPED;
-	else
-		end_instead(s);
+	s->floor.retry = NULL;
 	settle(s);
 }
 
-static void on_unpaused(void *data, const struct engine_answer *answer)
+static void retry_later(struct supervisor *s)
 {
-	struct supervisor *s = data;
-
-	s->floor.call = NULL;
-	/* Of one that was stopped by signals it may say "not paused"; else it is asked again. */
-	if (answer->exit_code == 0)
-		s->floor.state = FLOOR_RUNS;
-	if (s->floor.state == FLOOR_RUNS)
-		put_on_record(s, false);
+	if (!s->floor.retry)
+		s->floor.retry = loop_at(s->loop, clock_boottime_ms() + RETRY_MS, on_retry, s);
 }
 
 static void call(struct supervisor *s, const char *verb, engine_call_fn *fn)
@@ -138,13 +149,64 @@ static void call(struct supervisor *s, const char *verb, engine_call_fn *fn)
 	const char *args[] = {verb, supervisor_container(s), NULL};
 
 	s->floor.call = supervisor_engine(s, args, ENGINE_TIMEOUT_MS, fn, &err);
+	if (!s->floor.call)
+		retry_later(s);
 }
 
+static void on_paused(void *data, const struct engine_answer *answer)
+{
+	struct supervisor *s = data;
+	struct floor_watch *f = &s->floor;
+
+	f->call = NULL;
+	/* A client that was killed may have got through. */
+	f->paused = answer->exit_code <= 0;
+	if (answer->exit_code != 0) {
+		if (!wanted(s) && !f->paused)
+			put_on_record(s, false);
+		else if (wanted(s) && stop_all(s))
+			f->stopped = true;
+		else if (wanted(s))
+			end_instead(s);
+	}
+	settle(s);
+}
+
+static bool says_not_paused(const struct engine_answer *answer)
+{
+	return text_has(answer->stderr_text, "not paused") ||
+	       inspect_says_unknown(answer->stderr_text);
+}
+
+static void on_unpaused(void *data, const struct engine_answer *answer)
+{
+	struct supervisor *s = data;
+	struct floor_watch *f = &s->floor;
+
+	f->call = NULL;
+	if (f->paused && answer->exit_code != 0 && !says_not_paused(answer)) {
+		retry_later(s);
+		return;
+	}
+	f->paused = f->thaw = false;
+	if (on_record(s))
+		put_on_record(s, false);
+}
+
+/* Until the engine has answered: then it is off the record. */
 static void release(struct supervisor *s)
 {
-	if (s->floor.state == FLOOR_STOPPED)
-		floor_thaw(s);
+	s->floor.thaw = true;
+	if (s->floor.stopped)
+		continue_all(s);
+	s->floor.stopped = false;
 	call(s, "unpause", on_unpaused);
+}
+
+/* An init that is waited for must be able to connect, and a workload to begin. */
+static bool may_freeze(const struct supervisor *s)
+{
+	return supervisor_released(s) && !s->init_timer && (s->confirmed || s->mute);
 }
 
 static void settle(struct supervisor *s)
@@ -152,21 +214,36 @@ static void settle(struct supervisor *s)
 	struct floor_watch *f = &s->floor;
 	bool want = wanted(s);
 
-	if (f->call || want == (f->state != FLOOR_RUNS))
+	if (f->call)
 		return;
-	if (want) {
+	if (f->thaw || (!want && (frozen(f) || on_record(s)))) {
+		release(s);
+	} else if (want && !frozen(f) && may_freeze(s)) {
 		put_on_record(s, true);
 		call(s, "pause", on_paused);
-	} else {
-		release(s);
 	}
 }
 
 void floor_thaw(struct supervisor *s)
 {
-	if (s->floor.state == FLOOR_STOPPED)
-		continue_all(s);
-	s->floor.state = FLOOR_RUNS;
+	s->floor.thaw = true;
+	settle(s);
+}
+
+/* For the journal and the audit trail, which are told at the end; the warnings hold no text twice.
+ */
+static void put_crossing(struct supervisor *s, bool low, const char *text)
+{
+	json_t *list = json_object_get(record_supervision(s->record), CROSSINGS);
+
+	if (!list) {
+		list = json_array();
+		json_object_set_new(record_supervision(s->record), CROSSINGS, list);
+	}
+	if (json_array_size(list) < CROSSINGS_MAX)
+		json_array_append_new(
+			list, json_pack("{s:I, s:b, s:o}", "at_ns", (json_int_t)clock_realtime_ns(),
+				      "low", low, "message", json_from_string(text)));
 }
 
 static void on_crossed(void *data, bool low, const char *text)
@@ -175,16 +252,11 @@ static void on_crossed(void *data, bool low, const char *text)
 
 	supervisor_note(s, "disk low: %s: the run %s", text, low ? "is frozen" : "may go on");
 	record_warn(s->record, error_code_text(ERROR_DISK_LOW), "%s", text);
+	put_crossing(s, low, text);
 	supervisor_persist(s, false);
 }
 
 static void look_after(struct supervisor *s, int64_t ms);
-
-/* An init that is waited for must be able to connect, and a workload to begin. */
-static bool may_freeze(const struct supervisor *s)
-{
-	return supervisor_released(s) && !s->init_timer && (s->confirmed || s->mute);
-}
 
 static void on_timer(void *data)
 {
@@ -203,20 +275,22 @@ static void look_after(struct supervisor *s, int64_t ms)
 	s->floor.timer = loop_at(s->loop, clock_boottime_ms() + ms, on_timer, s);
 }
 
-/* What the supervisor before this one froze, by either means. */
-static void release_adopted(struct supervisor *s)
+/*
+ * What the supervisor before this one froze, by either means. One that does not look paused yet may
+ * be about to: that supervisor's client may live on.
+ */
+static void release_adopted(struct supervisor *s, bool paused)
 {
-	if (!json_get_bool(record_supervision(s->record), FROZEN, false))
+	if (!on_record(s))
 		return;
-	s->floor.state = FLOOR_STOPPED;
-	release(s);
+	s->floor.paused = paused;
+	s->floor.stopped = true;
+	settle(s);
 }
 
-void floor_begin(struct supervisor *s)
+void floor_begin(struct supervisor *s, bool paused)
 {
-	auto_fd int project = s->mount_fds[0] >= 0
-				      ? fcntl(s->mount_fds[0], F_DUPFD_CLOEXEC, 0)
-				      : open(s->plan.project, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	auto_fd int project = disk_open_project(s);
 	const struct space_place places[] = {
 		{project, "the workspace", s->plan.project},
 		{s->home.fd, "cloop's home", s->home.path},
@@ -224,7 +298,7 @@ void floor_begin(struct supervisor *s)
 
 	s->floor.again_ms = fault_hit("space:quick") ? QUICK_MS : SPACE_AGAIN_MS;
 	if (s->adopted)
-		release_adopted(s);
+		release_adopted(s, paused);
 	space_open(&s->floor.space, (uint64_t)s->plan.min_free_mb, places, ARRAY_SIZE(places));
 	if (s->floor.space.n > 0)
 		look_after(s, SPACE_EVERY_MS);
@@ -235,9 +309,24 @@ void floor_end(struct supervisor *s)
 	struct floor_watch *f = &s->floor;
 
 	loop_remove(TAKE_PTR(f->timer));
+	loop_remove(TAKE_PTR(f->retry));
 	engine_call_cancel(TAKE_PTR(f->call));
 	space_done(&f->space);
+}
+
+bool floor_frozen(const struct supervisor *s)
+{
+	return on_record(s);
+}
+
+void floor_forget(struct supervisor *s)
+{
 	json_object_del(record_supervision(s->record), FROZEN);
+}
+
+void floor_withdraw(struct supervisor *s)
+{
+	json_object_del(record_supervision(s->record), ENDED);
 }
 
 void floor_conclude(struct supervisor *s, enum run_outcome outcome)

@@ -578,7 +578,7 @@ int start_release(struct supervisor *s, start_go_fn *go, struct error *err)
 	/* docker's sandbox is not known yet (standalone-start.c). */
 	if (s->init_pid > 0)
 		disk_begin(s);
-	floor_begin(s);
+	floor_begin(s, false);
 	return 0;
 }
 

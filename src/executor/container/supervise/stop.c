@@ -25,16 +25,12 @@ void stop_cleanup(struct supervisor *s)
 {
 	struct loop_source **timers[] = {
 		&s->deadline_timer, &s->grace_timer, &s->retry_timer, &s->thaw_timer};
-	struct engine_call **calls[] = {&s->kill_call, &s->thaw_call};
 
 	for (size_t i = 0; i < ARRAY_SIZE(timers); i++) {
 		loop_remove(*timers[i]);
 		*timers[i] = NULL;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
-		engine_call_cancel(*calls[i]);
-		*calls[i] = NULL;
-	}
+	engine_call_cancel(TAKE_PTR(s->kill_call));
 }
 
 /* The signal that was under way is so no more. */
@@ -78,31 +74,13 @@ static const char *signal_word(int signal)
 	return signal == SIGINT ? "INT" : signal == SIGTERM ? "TERM" : "KILL";
 }
 
-static void on_thawed(void *data, const struct engine_answer *answer)
-{
-	struct supervisor *s = data;
-
-	(void)answer; /* "not paused" is fine */
-	s->thaw_call = NULL;
-}
-
-static void thaw(struct supervisor *s)
-{
-	auto_error struct error err = ERROR_INIT;
-	const char *args[] = {"unpause", supervisor_container(s), NULL};
-
-	floor_thaw(s);
-	if (!s->thaw_call)
-		s->thaw_call = supervisor_engine(s, args, ENGINE_TIMEOUT_MS, on_thawed, &err);
-}
-
 static void on_thaw(void *data)
 {
 	struct supervisor *s = data;
 
 	s->thaw_timer = NULL;
 	if (supervisor_released(s))
-		thaw(s);
+		floor_thaw(s);
 }
 
 static void engine_kill(struct supervisor *s);
@@ -132,6 +110,7 @@ static void withdraw(struct supervisor *s)
 		s->why = NULL;
 		json_object_del(record_supervision(s->record), "why");
 		disk_withdraw(s);
+		floor_withdraw(s);
 		revoke_settle(s, "failed", err.message);
 	}
 	settle(s);
@@ -182,7 +161,7 @@ static void on_engine_killed(void *data, const struct engine_answer *answer)
 		if (s->end_waits)
 			finish_begin(s);
 		else
-			thaw(s);
+			floor_thaw(s);
 		return;
 	}
 	s->kill_call = supervisor_inspect(s, on_inspected, &err);

@@ -127,7 +127,6 @@ struct supervisor {
 	struct loop_source *thaw_timer;
 	struct engine_call *kill_call;
 	bool end_waits; /* for what becomes of it */
-	struct engine_call *thaw_call;
 	int kill_attempts;
 	int pending_signal; /* sent, not known yet whether it arrived; 0 = none */
 	bool pending_asked; /* it is a request's; else a user's own signal */
