@@ -75,7 +75,7 @@ def main():
             finally:
                 engine.close()
         if "disk" in parts:
-            collect(rows, disks.sample(a.build, place, a.pairs))
+            collect(rows, disks.sample(a.build, a.pairs))
         if "placement" in parts:
             collect(rows, measure.placement(a.build))
         if "programs" in parts:

@@ -1,4 +1,5 @@
 """The disk limit: what a sample costs, and by how much a run passes its limit until it is stopped."""
+import contextlib
 import json
 import os
 import pathlib
@@ -60,9 +61,21 @@ def remove(tree):
     subprocess.run(["rm", "-rf", tree], check=True)  # Python's own way ends at a depth of 1,000
 
 
-def sample(build, place, n):
+@contextlib.contextmanager
+def memory_folder():
+    """Trees are made in memory: a disk takes minutes for some, and is not what is measured."""
+    with tempfile.TemporaryDirectory(prefix="cloop-bench-", dir="/dev/shm") as place:
+        os.chmod(place, 0o755)
+        yield pathlib.Path(place)
+
+
+def sample(build, n):
     """A sample of many files, against `du -s` of the same tree; memory, whatever the tree."""
-    tree = place / "tree"
+    with memory_folder() as place:
+        yield from sample_in(build, place / "tree", n)
+
+
+def sample_in(build, tree, n):
     many_files(tree)
 
     def once(words):
@@ -73,15 +86,10 @@ def sample(build, place, n):
     both = measure.pairs(min(n, 5), lambda: once([build / "tests/bench/walk-bench", tree]),
                          lambda: once(["du", "-s", tree]))
     yield ratios(f"sample of {FILES:,} files; peer: `du -s`", Here, both, 0.7)
-    remove(tree)
-    # Memory does not depend on the filesystem, and the making of trees does.
-    with tempfile.TemporaryDirectory(prefix="cloop-bench-", dir="/dev/shm") as shm:
-        tree = pathlib.Path(shm) / "tree"
-        many_files(tree)
-        more_links(tree)
-        yield memory(f"{FILES:,} files with {LINKS + 1} links each", build, tree)
-        deep_tree(tree)
-        yield memory(f"{DEEP:,} directories deep, {BESIDE} long names beside each", build, tree)
+    more_links(tree)
+    yield memory(f"{FILES:,} files with {LINKS + 1} links each", build, tree)
+    deep_tree(tree)
+    yield memory(f"{DEEP:,} directories deep, {BESIDE} long names beside each", build, tree)
 
 
 def memory(of, build, tree):
@@ -115,7 +123,7 @@ def whole_cpu_ms(pid):
 def share(engine):
     """The supervisor's CPU time while it measures as often as it lets itself: the cost alone
     decides, since the schedule's least and most are 0.2 and 1 s here."""
-    project = engine.folder("share")
+    project = engine.folder("share")  # not in /dev/shm, which is the system's
     limit(engine, project, "64g")
     many_files(project / "tree", SHARE_FILES)
     engine.env["CLOOP_FAULT"] = "disk:quick"
