@@ -181,7 +181,7 @@ int egress_sessions_renew(struct store *s, const char *run, const struct two_clo
 						err) < 0))
 		return -1;
 	int64_t end = deadline > r.deadline ? deadline : r.deadline;
-	*ret = json_pack("{s:s, s:I, s:I}", "session", r.id, "deadline_ns", (json_int_t)(end * NS),
+	*ret = json_pack("{s:s, s:I, s:I}", "session", r.id, "deadline_ns", (json_int_t)end * NS,
 		"expires_in_s", (json_int_t)(end - now->realtime));
 	return 0;
 }

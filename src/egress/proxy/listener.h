@@ -15,7 +15,7 @@ struct listener {
 	char *id;
 	int fd;
 	struct loop_source *source;
-	LIST_HEAD(, conn) conns;
+	LIST_HEAD(listener_conns, conn) conns;
 };
 
 /* Takes the descriptor, on success. */

@@ -13,7 +13,7 @@ struct session {
 	struct meter up, down;
 	bool lapsed; /* its deadline has come: it stays to be told so */
 	struct loop_source *timer;
-	LIST_HEAD(, conn) conns;
+	LIST_HEAD(session_conns, conn) conns;
 	uint64_t n_conns;
 };
 
