@@ -43,13 +43,11 @@ ENUM_TEXT(constraint, names, CONSTRAINT_COUNT)
 static const struct origin {
 	const char *file_key;
 	bool wants_sandbox;
-	const char *or_else; /* where it may come from as well */
 } origins[CONSTRAINT_COUNT] = {
 	[CONSTRAINT_VIRTUALIZATION] = {"capabilities.virtualized", true},
 	[CONSTRAINT_KERNEL_ISOLATION] = {"capabilities.kernel_isolated", true},
-	[CONSTRAINT_HARNESS] = {"capabilities.git", false,
-		"take another provider (cloop project set provider NAME)"},
-	[CONSTRAINT_NETWORK_EGRESS] = {"capabilities.network", true, "remove capabilities.egress"},
+	[CONSTRAINT_HARNESS] = {"capabilities.git", false},
+	[CONSTRAINT_NETWORK_EGRESS] = {"capabilities.network", true},
 	[CONSTRAINT_NETWORK_OFF] = {NULL, true},
 	[CONSTRAINT_RESOURCE_LIMITS] = {"resources", true},
 	[CONSTRAINT_PIDS_LIMIT] = {"resources.pids", true},
@@ -79,13 +77,19 @@ static const char *const other_ways[CONSTRAINT_COUNT] = {
 	[CONSTRAINT_CAPACITY] = "wait until a run has ended",
 };
 
+/* Where what has a key may come from as well. */
+static const char *const other_origins[CONSTRAINT_COUNT] = {
+	[CONSTRAINT_HARNESS] = ", or take another provider (cloop project set provider NAME)",
+	[CONSTRAINT_NETWORK_EGRESS] = ", or remove capabilities.egress",
+};
+
 char *constraint_way_out(enum constraint c)
 {
-	const char *or_else = origins[c].or_else;
+	const char *also = other_origins[c] ? other_origins[c] : "";
 
 	if (origins[c].file_key)
-		return mem_printf("remove %s from .cloop/sandbox.yaml%s%s", origins[c].file_key,
-			or_else ? ", or " : "", or_else ? or_else : "");
+		return mem_printf(
+			"remove %s from .cloop/sandbox.yaml%s", origins[c].file_key, also);
 	return mem_strdup(
 		other_ways[c] ? other_ways[c] : "change what the operator configured for it");
 }
