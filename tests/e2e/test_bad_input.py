@@ -160,6 +160,7 @@ def test_unwritable_home(stage):
 @pytest.fixture
 def small_home(stage):
     """A home on a filesystem of 3 MB."""
+    stage.config({"orchestrator": {"min_free_disk_mb": 0}})
     stage.home.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size=3m,mode=0700,uid={stage.engine.uid},"
                     f"gid={stage.engine.gid}", "cloop-e2e", stage.home], check=True)

@@ -352,7 +352,8 @@ def test_signalled_while_frozen(stage, small, tmp_path):
         crashing.until(lambda: paused(stage, container), "pause")
         p.send_signal(signal.SIGINT)
         time.sleep(2)
-        assert record(stage)["reason"] == "disk_low" and not small.ticks(0.3)
+        assert record(stage)["reason"] == "disk_low"
+        assert stage.engine.key == "D" or not small.ticks(0.3)  # docker's `kill` unpauses
         small.leave(FLOOR + 30)
         refused.unlink()
         crashing.until((stage.project / "s").exists, "signal inside")
@@ -366,9 +367,8 @@ def test_signalled_while_frozen(stage, small, tmp_path):
 def test_adoption_finds_a_supervisor(stage, small):
     handle = small.detach()
     [shim] = crashing.shims(handle)
-    r = subprocess.run([f"/proc/{shim}/exe", "--home", stage.home, "--adopt", handle],
-                       capture_output=True, timeout=30)
-    assert r.returncode == 0, r
+    program = os.readlink(f"/proc/{shim}/exe")
+    assert stage.engine.popen([program, "--home", stage.home, "--adopt", handle]).wait(30) == 0
     end(stage, handle)
 
 
