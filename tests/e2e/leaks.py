@@ -1,5 +1,5 @@
 """What a test may not leave behind (container-driver.md §25): looked for until it is gone, at most
-five seconds, since the removal of a container follows the answer."""
+ten seconds, since the removal of a container follows the answer."""
 import fcntl
 import os
 import pathlib
@@ -9,7 +9,7 @@ import stat
 import struct
 import time
 
-SECONDS = 5
+SECONDS = 10  # twice the reference's: three suites and a compiler share two processors
 
 
 def processes(stage):
