@@ -122,8 +122,7 @@ static void read_row(const struct query *q, struct store_audit_row *ret)
 		&ret->payload, &ret->previous, &ret->hash};
 
 	ret->seq = query_int(q, 0);
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		*texts[i] = query_text(q, (int)i + 1);
+	query_texts(q, 1, texts, ARRAY_SIZE(texts));
 }
 
 int store_audit_list(struct store *s, int64_t limit,

@@ -14,12 +14,9 @@ static void read_row(const struct query *q, struct store_egress_grant *ret)
 		&ret->created_by, &ret->boot_id};
 	int64_t *const numbers[] = {
 		&ret->created_at, &ret->expires_at, &ret->revoked_at, &ret->boottime_ms};
-	int column = 0;
+	int column = query_texts(q, 0, texts, ARRAY_SIZE(texts));
 
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		*texts[i] = query_text(q, column++);
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		*numbers[i] = query_int(q, column++);
+	column = query_ints(q, column, numbers, ARRAY_SIZE(numbers));
 	ret->state = query_text(q, column);
 }
 
@@ -35,10 +32,8 @@ int store_egress_grant_add(struct store *s, const struct store_egress_grant *g, 
 		    "created_at, expires_at, boottime_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		    &q, err) < 0)
 		return -1;
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		query_bind_text(&q, texts[i].p ? texts[i] : TEXT(""));
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		query_bind_int(&q, numbers[i]);
+	query_bind_texts(&q, texts, ARRAY_SIZE(texts));
+	query_bind_ints(&q, numbers, ARRAY_SIZE(numbers));
 	return query_run(&q, err);
 }
 

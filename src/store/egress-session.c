@@ -14,12 +14,9 @@ static void read_row(const struct query *q, struct store_egress_session *ret)
 		&ret->reason};
 	int64_t *const numbers[] = {&ret->opened_at, &ret->deadline, &ret->boottime_ms,
 		&ret->bytes_up, &ret->bytes_down};
-	int column = 0;
+	int column = query_texts(q, 0, texts, ARRAY_SIZE(texts));
 
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		*texts[i] = query_text(q, column++);
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		*numbers[i] = query_int(q, column++);
+	column = query_ints(q, column, numbers, ARRAY_SIZE(numbers));
 	ret->open = query_int(q, column) != 0;
 }
 
@@ -37,25 +34,9 @@ int store_egress_session_add(
 		    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		    &q, err) < 0)
 		return -1;
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		query_bind_text(&q, texts[i].p ? texts[i] : TEXT(""));
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		query_bind_int(&q, numbers[i]);
+	query_bind_texts(&q, texts, ARRAY_SIZE(texts));
+	query_bind_ints(&q, numbers, ARRAY_SIZE(numbers));
 	return query_run(&q, err);
-}
-
-/* Rows that were shown, or -1. */
-static int show_rows(struct query *q, void (*row)(void *data, const struct store_egress_session *e),
-	void *data, struct error *err)
-{
-	struct store_egress_session one;
-	int r, n = 0;
-
-	for (; (r = query_step(q, err)) > 0; n++) {
-		read_row(q, &one);
-		row(data, &one);
-	}
-	return r < 0 ? -1 : n;
 }
 
 int store_egress_session_show_run(struct store *s, const char *run,
@@ -63,25 +44,17 @@ int store_egress_session_show_run(struct store *s, const char *run,
 	struct error *err)
 {
 	AUTO(query) q = QUERY_INIT;
+	struct store_egress_session one;
 
 	if (query_prepare(s, SELECT "WHERE run = ?", &q, err) < 0)
 		return -1;
 	query_bind_text(&q, text_of(run));
-	int n = show_rows(&q, row, data, err);
-	return n < 0 ? -1 : n == 0;
-}
-
-int store_egress_session_list_open(struct store *s, const char *grant,
-	void (*row)(void *data, const struct store_egress_session *e), void *data,
-	struct error *err)
-{
-	AUTO(query) q = QUERY_INIT;
-
-	if (query_prepare(s, SELECT "WHERE state = 'open' AND ? IN ('', grant_id) ORDER BY number",
-		    &q, err) < 0)
-		return -1;
-	query_bind_text(&q, text_of(grant ? grant : ""));
-	return show_rows(&q, row, data, err) < 0 ? -1 : 0;
+	int found = query_step(&q, err);
+	if (found <= 0)
+		return found < 0 ? -1 : 1;
+	read_row(&q, &one);
+	row(data, &one);
+	return 0;
 }
 
 int store_egress_session_renew(struct store *s, const char *id, int64_t deadline, struct error *err)

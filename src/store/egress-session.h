@@ -34,10 +34,6 @@ must_check int store_egress_session_add(
 must_check int store_egress_session_show_run(struct store *s, const char *run,
 	void (*row)(void *data, const struct store_egress_session *e), void *data,
 	struct error *err);
-/* Calls `row` for each open session under a grant (NULL: under any), oldest first. */
-must_check int store_egress_session_list_open(struct store *s, const char *grant,
-	void (*row)(void *data, const struct store_egress_session *e), void *data,
-	struct error *err);
 /* Never back, and only of an open one: 0, or 1 = nothing moved. */
 must_check int store_egress_session_renew(
 	struct store *s, const char *id, int64_t deadline, struct error *err);

@@ -20,12 +20,9 @@ static void read_row(const struct query *q, struct store_lease *ret)
 		&ret->id, &ret->run, &ret->project, &ret->executor, &ret->boot_id};
 	int64_t *const numbers[] = {
 		&ret->opened_at, &ret->expires_at, &ret->hard_end, &ret->boottime_ms};
-	int column = 0;
+	int column = query_texts(q, 0, texts, ARRAY_SIZE(texts));
 
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		*texts[i] = query_text(q, column++);
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		*numbers[i] = query_int(q, column++);
+	column = query_ints(q, column, numbers, ARRAY_SIZE(numbers));
 	/* The table refuses what is no state. */
 	int state = store_lease_state_from_text(query_text(q, column));
 	ret->state = state < 0 ? STORE_LEASE_OPEN : (enum store_lease_state)state;
@@ -44,8 +41,7 @@ int store_lease_add(struct store *s, const struct store_lease *l, struct error *
 		return -1;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		query_bind_text(&q, texts[i]);
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		query_bind_int(&q, numbers[i]);
+	query_bind_ints(&q, numbers, ARRAY_SIZE(numbers));
 	return query_run(&q, err);
 }
 

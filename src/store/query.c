@@ -45,6 +45,18 @@ void query_bind_blob(struct query *q, struct text value)
 	bound(q, sqlite3_bind_blob64(q->stmt, ++q->bound, value.p, value.len, SQLITE_TRANSIENT));
 }
 
+void query_bind_texts(struct query *q, const struct text *values, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		query_bind_text(q, values[i].p ? values[i] : TEXT(""));
+}
+
+void query_bind_ints(struct query *q, const int64_t *values, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		query_bind_int(q, values[i]);
+}
+
 void query_bind_int_or_null(struct query *q, int64_t value, int64_t none)
 {
 	if (value == none)
@@ -100,6 +112,20 @@ int64_t query_int(const struct query *q, int column)
 int64_t query_int_or(const struct query *q, int column, int64_t none)
 {
 	return sqlite3_column_type(q->stmt, column) == SQLITE_NULL ? none : query_int(q, column);
+}
+
+int query_texts(const struct query *q, int column, struct text *const *ret, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		*ret[i] = query_text(q, column++);
+	return column;
+}
+
+int query_ints(const struct query *q, int column, int64_t *const *ret, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		*ret[i] = query_int(q, column++);
+	return column;
 }
 
 int query_exec(struct store *s, const char *sql, struct error *err)

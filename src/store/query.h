@@ -33,6 +33,9 @@ must_check int query_prepare(struct store *s, const char *sql, struct query *q, 
 void query_bind_text(struct query *q, struct text value);
 void query_bind_int(struct query *q, int64_t value);
 void query_bind_blob(struct query *q, struct text value);
+/* The next n; p = NULL binds an empty text. */
+void query_bind_texts(struct query *q, const struct text *values, size_t n);
+void query_bind_ints(struct query *q, const int64_t *values, size_t n);
 /* A number where `none` stands for NULL. */
 void query_bind_int_or_null(struct query *q, int64_t value, int64_t none);
 /* 1 = there is a row to read, 0 = done, -1 = failed. After 0 the parameters can be bound anew. */
@@ -45,6 +48,9 @@ struct text query_text(const struct query *q, int column);
 struct text query_blob(const struct query *q, int column);
 int64_t query_int(const struct query *q, int column);
 int64_t query_int_or(const struct query *q, int column, int64_t none); /* NULL: none */
+/* n columns from the given one on; which one comes behind them. */
+int query_texts(const struct query *q, int column, struct text *const *ret, size_t n);
+int query_ints(const struct query *q, int column, int64_t *const *ret, size_t n);
 
 /* SQL without parameters and without rows: one or more statements. */
 must_check int query_exec(struct store *s, const char *sql, struct error *err);

@@ -50,8 +50,7 @@ int store_revocation_add(
 		    "VALUES (?, ?, ?, ?, ?, ?) RETURNING number",
 		    &q, err) < 0)
 		return -1;
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		query_bind_text(&q, texts[i].p ? texts[i] : TEXT(""));
+	query_bind_texts(&q, texts, ARRAY_SIZE(texts));
 	query_bind_int(&q, r->asked_at);
 	if (query_step(&q, err) < 0)
 		return -1;
@@ -172,8 +171,7 @@ int store_revocation_set_run(
 		    "WHERE revocation = ? AND run = ?",
 		    &q, err) < 0)
 		return -1;
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		query_bind_text(&q, texts[i].p ? texts[i] : TEXT(""));
+	query_bind_texts(&q, texts, ARRAY_SIZE(texts));
 	query_bind_int(&q, r->revocation);
 	query_bind_text(&q, r->run);
 	return query_run(&q, err);
