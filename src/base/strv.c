@@ -58,6 +58,14 @@ int strv_add_all(struct strv *l, const struct strv *other)
 	return 0;
 }
 
+int strv_add_words(struct strv *l, const char *const *words)
+{
+	for (; *words; words++)
+		if (strv_add(l, *words) < 0)
+			return -1;
+	return 0;
+}
+
 bool strv_has(const struct strv *l, const char *s)
 {
 	for (size_t i = 0; i < l->n; i++)

@@ -27,6 +27,9 @@ int strv_add_n(struct strv *l, const char *s, size_t n);
 int strv_addf(struct strv *l, const char *fmt, ...) printf_like(2, 3);
 int strv_take(struct strv *l, char *s);
 int strv_add_all(struct strv *l, const struct strv *other);
+/* Words that a NULL ends, as far as there is room. */
+int strv_add_words(struct strv *l, const char *const *words);
+#define STRV_ADD(l, ...) strv_add_words((l), (const char *const[]){__VA_ARGS__, NULL})
 
 bool strv_has(const struct strv *l, const char *s);
 /* Sorts by bytes. */

@@ -63,6 +63,16 @@ static void read_gateway(
 	}
 }
 
+json_t *engine_network_parse(struct text printed, struct error *err)
+{
+	auto_json *j = json_read(printed, ENGINE_NETWORK_PRINTED_MAX, "network inspect",
+		ERROR_ENGINE_NETWORK_INSPECT, err);
+
+	if (!json_is_array(j))
+		return json_incref(j);
+	return json_array_size(j) > 0 ? json_incref(json_array_get(j, 0)) : json_null();
+}
+
 int engine_network_read(enum engine_network_kind kind, const json_t *document,
 	struct engine_network *ret, struct error *err)
 {

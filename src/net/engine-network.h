@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "base/text.h"
 
+enum { ENGINE_NETWORK_PRINTED_MAX = 1 << 20 };
+
 enum engine_network_kind { ENGINE_NETWORK_PODMAN, ENGINE_NETWORK_DOCKER };
 
 struct engine_network {
@@ -16,6 +18,11 @@ struct engine_network {
 };
 void engine_network_done(struct engine_network *n);
 
+/*
+ * The document of one network in what `network inspect --format={{json .}}` printed (podman: a list
+ * of one; null where that is empty). The caller's; NULL: engine_network_inspect.
+ */
+must_check json_t *engine_network_parse(struct text printed, struct error *err);
 /* Reads the document of one network. -1: engine_network_inspect, *ret is not written. */
 must_check int engine_network_read(enum engine_network_kind kind, const json_t *document,
 	struct engine_network *ret, struct error *err);

@@ -16,20 +16,13 @@ struct walk {
 	struct ip_step *step;
 };
 
-static void add_words(struct strv *list, const char *const *words, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		strv_add(list, words[i]);
-}
-
 #define STEP(w, in, name, ...) \
 	do { \
 		if (!(w)->found && (w)->left-- == 0) { \
-			const char *const words_[] = {__VA_ARGS__}; \
 			(w)->found = true; \
 			(w)->step->what = (name); \
 			(w)->step->inside = (in); \
-			add_words(&(w)->step->words, words_, ARRAY_SIZE(words_)); \
+			STRV_ADD(&(w)->step->words, __VA_ARGS__); \
 		} \
 	} while (0)
 

@@ -1,12 +1,15 @@
 /*
  * The network of a run as request.json says it (network.md §9). Part of the plan (plan.h): what was
- * decided; what came of it is in network.json of the run directory.
+ * decided; what came of it is in NETWORK_FILE.
  */
 #pragma once
 
 #include "base/json.h"
 #include "net/network-name.h"
 #include "net/network-plan.h"
+
+/* In the run directory: what came of it. */
+#define NETWORK_FILE "network.json"
 
 struct plan_network {
 	enum network_plan_kind kind;

@@ -272,9 +272,27 @@ static void test_filter_json(void **state)
 	assert_int_equal(egress_filter_json_read(NULL, &none), -1);
 }
 
+/* docker prints the document, podman a list of one. */
+static void test_printed(void **state)
+{
+	auto_error struct error err = ERROR_INIT;
+	static const char *const forms[] = {"{\"name\": \"a\"}", "[{\"name\": \"a\"}, {}]"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		auto_json *one = engine_network_parse(text_of(forms[i]), &err);
+		assert_string_equal(json_get_string(one, "name"), "a");
+	}
+	auto_json *none = engine_network_parse(TEXT("[]"), &err);
+	assert_true(json_is_null(none));
+	assert_null(engine_network_parse(TEXT("Error: no"), &err));
+	assert_int_equal(err.code, ERROR_ENGINE_NETWORK_INSPECT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_printed),
 		cmocka_unit_test(test_subnets),
 		cmocka_unit_test(test_tries_end),
 		cmocka_unit_test(test_seed),

@@ -8,9 +8,9 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "executor/container/driver/client.h"
-#include "net/engine-network.h"
+#include "executor/container/network/network-line.h"
 
-enum { INSPECT_MS = 30000, ANSWER_MAX = 1 << 20, ANY_PORT = 9 };
+enum { INSPECT_MS = 30000, ANY_PORT = 9 };
 
 /* Any public address: nothing is sent, the kernel only says where it would be sent from. */
 #define FAR "198.41.0.4"
@@ -41,16 +41,11 @@ static int find_default(const struct container_driver *driver, char **ret, struc
 	return 0;
 }
 
-/* podman prints a list of one. */
-static const json_t *first(const json_t *answer)
-{
-	return json_is_array(answer) ? json_array_get(answer, 0) : answer;
-}
-
 /* The gateway is an address of this host: of a macvlan it is a router's. */
-static bool host_has_it(bool podman, const json_t *network)
+static bool host_has_it(enum engine_network_kind kind, const json_t *network)
 {
-	return text_is(json_get_text(network, podman ? "driver" : "Driver"), "bridge");
+	return text_is(json_get_text(network, kind == ENGINE_NETWORK_PODMAN ? "driver" : "Driver"),
+		"bridge");
 }
 
 /* docker does not tell the gateway that it chose itself: what its bridge has. NULL: nothing. */
@@ -80,20 +75,19 @@ static char *address_of_bridge(const json_t *network, const struct engine_networ
 static int read_gateway(const struct container_driver *driver, const struct captured *out,
 	char **ret, struct error *err)
 {
-	bool podman = driver->runtime.engine == ENGINE_PODMAN;
+	enum engine_network_kind kind = network_line_kind(driver->runtime.engine);
 	struct engine_network network = {.gateway = NULL};
-	auto_json *answer = json_read((struct text){str_text(&out->out), out->out.len}, ANSWER_MAX,
-		"the network", ERROR_ENGINE_NETWORK_INSPECT, err);
+	auto_json *document =
+		engine_network_parse((struct text){str_text(&out->out), out->out.len}, err);
 
-	if (!answer)
+	if (!document)
 		return -1;
-	if (!host_has_it(podman, first(answer)))
+	if (!host_has_it(kind, document))
 		return no_route(driver, "it is no bridge of this host", err);
-	if (engine_network_read(podman ? ENGINE_NETWORK_PODMAN : ENGINE_NETWORK_DOCKER,
-		    first(answer), &network, err) < 0)
+	if (engine_network_read(kind, document, &network, err) < 0)
 		return -1;
 	*ret = network.gateway ? mem_strdup(network.gateway)
-			       : address_of_bridge(first(answer), &network);
+			       : address_of_bridge(document, &network);
 	engine_network_done(&network);
 	return *ret ? 0 : no_route(driver, "it has no gateway on this host", err);
 }
@@ -117,14 +111,16 @@ static int find_gateway(const struct container_driver *driver, const struct strv
 	bool usual = driver->runtime.engine == ENGINE_PODMAN &&
 		     strcmp(driver->options.network, "bridge") == 0;
 	const char *name = usual ? "podman" : driver->options.network;
-	const char *const args[] = {"network", "inspect", "--format={{json .}}", name, NULL};
+	AUTO(strv) words = STRV_INIT(NETWORK_LINE_WORDS_MAX);
+	AUTO(captured) out = {.status = 0};
+
+	network_line_inspect(name, &words);
 	struct client_call call = {.runtime = &driver->runtime,
 		.env = env,
-		.args = args,
+		.args = (const char *const *)words.v,
 		.timeout_ms = INSPECT_MS,
-		.stdout_max = ANSWER_MAX,
+		.stdout_max = ENGINE_NETWORK_PRINTED_MAX,
 		.cancel_fd = -1};
-	AUTO(captured) out = {.status = 0};
 	int r = client_run(&call, &out, err);
 
 	if (r < 0)

@@ -8,6 +8,7 @@
 #include "executor/container/network/network-line.h"
 #include "executor/container/network/network-lock.h"
 #include "executor/container/network/nft-call.h"
+#include "executor/container/plan-network.h"
 #include "executor/rundir/record.h"
 #include "executor/rundir/rundir.h"
 #include "net/engine-network.h"
@@ -32,14 +33,10 @@ static struct text out_of(const struct captured *c)
 static int call(const struct network_reap *r, const struct strv *words, struct captured *ret,
 	struct error *err)
 {
-	const char *args[NETWORK_LINE_WORDS_MAX + 1] = {NULL};
-
-	for (size_t i = 0; i < words->n && i < NETWORK_LINE_WORDS_MAX; i++)
-		args[i] = words->v[i];
 	struct client_call c = {
 		.runtime = r->runtime,
 		.env = r->env,
-		.args = args,
+		.args = (const char *const *)words->v,
 		.timeout_ms = CALL_TIMEOUT_MS,
 		.stdout_max = ANSWER_MAX,
 		.cancel_fd = -1,
@@ -89,7 +86,7 @@ static void list_live(const struct network_reap *r, struct strv *ret)
 		AUTO(rundir) run = RUNDIR_INIT;
 		if (!live(r, *handle) || rundir_open(r->home, *handle, &run, &err) < 0)
 			continue;
-		auto_json *note = rundir_read(&run, "network.json", &err);
+		auto_json *note = rundir_read(&run, NETWORK_FILE, &err);
 		const char *name = json_get_string(note, "name");
 		if (name)
 			(void)strv_add(ret, name);
@@ -116,11 +113,8 @@ static int inspect(const struct network_reap *r, const char *name, json_t **ret,
 	network_line_inspect(name, &words);
 	if (call(r, &words, &answer, err) != 0)
 		return -1;
-	json_t *j = json_read(
-		out_of(&answer), ANSWER_MAX, "network inspect", ERROR_ENGINE_NETWORK_INSPECT, err);
-	*ret = json_is_array(j) ? json_incref(json_array_get(j, 0)) : json_incref(j);
-	json_decref(j);
-	return j ? 0 : -1;
+	*ret = engine_network_parse(out_of(&answer), err);
+	return *ret ? 0 : -1;
 }
 
 static int remove_network(const struct network_reap *r, const char *name, struct error *err)
@@ -158,8 +152,7 @@ static int remove_shared(const struct network_reap *r, const char *name, struct 
 
 static int judge(const struct network_reap *r, const char *name, struct error *err)
 {
-	enum engine_network_kind kind =
-		r->runtime->engine == ENGINE_PODMAN ? ENGINE_NETWORK_PODMAN : ENGINE_NETWORK_DOCKER;
+	enum engine_network_kind kind = network_line_kind(r->runtime->engine);
 	auto_json *document = NULL;
 
 	if (inspect(r, name, &document, err) < 0)

@@ -2,13 +2,10 @@
 
 #include "base/cleanup.h"
 
-static void add_words(struct strv *ret, const char *const *words)
+enum engine_network_kind network_line_kind(enum engine engine)
 {
-	for (; *words; words++)
-		strv_add(ret, *words);
+	return engine == ENGINE_PODMAN ? ENGINE_NETWORK_PODMAN : ENGINE_NETWORK_DOCKER;
 }
-
-#define ADD(ret, ...) add_words(ret, (const char *const[]){__VA_ARGS__, NULL})
 
 static void add_range(struct strv *ret, const struct cidr *range, const struct address *gateway)
 {
@@ -23,18 +20,18 @@ static void add_range(struct strv *ret, const struct cidr *range, const struct a
 void network_line_create(
 	const struct network_line *l, const struct subnet *subnet, struct strv *ret)
 {
-	ADD(ret, "network", "create", "--driver=bridge");
+	STRV_ADD(ret, "network", "create", "--driver=bridge");
 	if (l->internal)
-		ADD(ret, "--internal");
+		STRV_ADD(ret, "--internal");
 	/* Its DNS plugin forwards queries even from internal networks (podman 4.3.1). */
 	if (l->engine == ENGINE_PODMAN)
-		ADD(ret, "--disable-dns");
+		STRV_ADD(ret, "--disable-dns");
 	add_range(ret, &subnet->range, &subnet->gateway);
 	if (subnet->ipv6) {
-		ADD(ret, "--ipv6");
+		STRV_ADD(ret, "--ipv6");
 		add_range(ret, &subnet->range6, &subnet->gateway6);
 	}
-	ADD(ret, "--label=cloop.managed=true");
+	STRV_ADD(ret, "--label=cloop.managed=true");
 	strv_addf(ret, "--label=cloop.executor=%s", l->executor);
 	strv_addf(ret, "--label=cloop.home=%s", l->home);
 	strv_addf(ret, "--label=cloop.egress=%s", l->mode);
@@ -45,29 +42,29 @@ void network_line_create(
 
 void network_line_inspect(const char *name, struct strv *ret)
 {
-	ADD(ret, "network", "inspect", "--format={{json .}}", name);
+	STRV_ADD(ret, "network", "inspect", "--format={{json .}}", name);
 }
 
 void network_line_remove(const char *name, struct strv *ret)
 {
-	ADD(ret, "network", "rm", name);
+	STRV_ADD(ret, "network", "rm", name);
 }
 
 void network_line_disconnect(const char *name, const char *container, struct strv *ret)
 {
-	ADD(ret, "network", "disconnect", "--force", name, container);
+	STRV_ADD(ret, "network", "disconnect", "--force", name, container);
 }
 
 void network_line_list(const char *home, struct strv *ret)
 {
-	ADD(ret, "network", "ls", "--filter=label=cloop.managed=true");
+	STRV_ADD(ret, "network", "ls", "--filter=label=cloop.managed=true");
 	strv_addf(ret, "--filter=label=cloop.home=%s", home);
-	ADD(ret, "--format={{.Name}}");
+	STRV_ADD(ret, "--format={{.Name}}");
 }
 
 void network_line_users(const char *name, struct strv *ret)
 {
-	ADD(ret, "ps", "--all", "--quiet", "--no-trunc");
+	STRV_ADD(ret, "ps", "--all", "--quiet", "--no-trunc");
 	strv_addf(ret, "--filter=network=%s", name);
 }
 

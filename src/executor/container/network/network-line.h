@@ -3,6 +3,7 @@
 
 #include "base/strv.h"
 #include "executor/container/runtime.h"
+#include "net/engine-network.h"
 #include "net/subnet-choice.h"
 
 enum { NETWORK_LINE_WORDS_MAX = 24 };
@@ -13,6 +14,9 @@ struct network_line {
 	const char *handle; /* NULL: of a shared network */
 	bool internal;
 };
+
+/* How an engine writes of its networks. */
+enum engine_network_kind network_line_kind(enum engine engine);
 
 /* Words behind the engine's name, appended. */
 void network_line_create(

@@ -97,20 +97,12 @@ static int run(const struct strv *argv, int script, size_t out_max, struct captu
 	return good ? 0 : failed(ret, err);
 }
 
-static void set_words(struct strv *ret, const char *const *words)
-{
-	for (; *words; words++)
-		strv_add(ret, *words);
-}
-
-#define SET_WORDS(ret, ...) set_words(ret, (const char *const[]){__VA_ARGS__, NULL})
-
 int nft_call_usable(struct error *err)
 {
 	AUTO(strv) argv = STRV_INIT(NFT_CALL_WORDS_MAX);
 	AUTO(captured) c = {.status = 0};
 
-	SET_WORDS(&argv, "nft", "list", "tables");
+	STRV_ADD(&argv, "nft", "list", "tables");
 	return run(&argv, -1, SMALL_MAX, &c, err);
 }
 
@@ -120,13 +112,13 @@ int nft_call_apply(const struct str *script, struct error *err)
 	AUTO(captured) c = {.status = 0};
 	auto_fd int fd = file_memfd("nft", (struct text){str_text(script), script->len}, err);
 
-	SET_WORDS(&argv, "nft", "-f", "-");
+	STRV_ADD(&argv, "nft", "-f", "-");
 	return fd < 0 ? -1 : run(&argv, fd, SMALL_MAX, &c, err);
 }
 
 void nft_call_list_words(const char *table, struct strv *ret)
 {
-	SET_WORDS(ret, "nft", "-j", "-s", "list", "table", "inet", table);
+	STRV_ADD(ret, "nft", "-j", "-s", "list", "table", "inet", table);
 }
 
 bool nft_call_says_missing(struct text words)
@@ -151,7 +143,7 @@ int nft_call_tables(nft_listing_fn *fn, void *data, struct error *err)
 	AUTO(captured) c = {.status = 0};
 
 	/* Terse: the sets of other tables can be large. */
-	SET_WORDS(&argv, "nft", "-t", "-s", "list", "ruleset", "inet");
+	STRV_ADD(&argv, "nft", "-t", "-s", "list", "ruleset", "inet");
 	if (run(&argv, -1, NFT_LISTING_RULES_MAX, &c, err) < 0)
 		return -1;
 	nft_listing_tables((struct text){str_text(&c.out), c.out.len}, fn, data);

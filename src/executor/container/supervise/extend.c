@@ -247,11 +247,9 @@ static struct engine_call *start_child(struct supervisor *s, struct error *err)
 	auto_free char *path = program_path("cloop");
 	AUTO(strv) argv = STRV_INIT(16);
 	AUTO(strv) env = STRV_INIT(16);
-	const char *const words[] = {"cloop", "lease", "extend", "--json", "--run", s->run.handle,
-		"--home", s->home.path};
 
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		strv_add(&argv, words[i]);
+	STRV_ADD(&argv, "cloop", "lease", "extend", "--json", "--run", s->run.handle, "--home",
+		s->home.path);
 	program_environment(&env);
 	struct engine_call_spec spec = {.path = path,
 		.argv = argv.v,

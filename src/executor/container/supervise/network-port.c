@@ -39,12 +39,6 @@ static int find(struct supervisor *s, char ret[IF_NAMESIZE], struct error *err)
 	return 0;
 }
 
-static void add_words(struct strv *ret, const char *const *words)
-{
-	for (; *words; words++)
-		strv_add(ret, *words);
-}
-
 int network_port_cut(struct supervisor *s, struct error *err)
 {
 	char name[IF_NAMESIZE];
@@ -54,7 +48,7 @@ int network_port_cut(struct supervisor *s, struct error *err)
 		return -1;
 	if (!name[0])
 		return 0;
-	add_words(&step.words, (const char *const[]){"link", "delete", "dev", name, NULL});
+	STRV_ADD(&step.words, "link", "delete", "dev", name);
 	if (ip_call_step(-1, &step, err) == 0)
 		return 0;
 	/* The engine may have been faster. */
@@ -75,8 +69,7 @@ int network_port_isolate(struct supervisor *s, struct error *err)
 	if (!name[0])
 		return error_set(err, ERROR_IO, "the sandbox has no port of bridge %s",
 			s->network.made.bridge);
-	add_words(&step.words, (const char *const[]){"link", "set", "dev", name, "type",
-				       "bridge_slave", "isolated", "on", NULL});
+	STRV_ADD(&step.words, "link", "set", "dev", name, "type", "bridge_slave", "isolated", "on");
 	return ip_call_step(-1, &step, err);
 }
 
@@ -113,8 +106,8 @@ int network_port_address(struct supervisor *s, struct error *err)
 
 	if (has_address(n->bridge, n->gateway))
 		return 0;
-	add_words(&step.words, (const char *const[]){"address", "replace", NULL});
+	STRV_ADD(&step.words, "address", "replace");
 	strv_addf(&step.words, "%s/%u", n->gateway, n->bits ? n->bits : s->network.choice.bits);
-	add_words(&step.words, (const char *const[]){"dev", n->bridge, NULL});
+	STRV_ADD(&step.words, "dev", n->bridge);
 	return ip_call_step(-1, &step, err);
 }

@@ -37,17 +37,6 @@ bool network_busy(const struct supervisor *s)
 	return s->network.call != NULL;
 }
 
-const char *network_gateway(const struct supervisor *s)
-{
-	return s->network.made.gateway;
-}
-
-static enum engine_network_kind kind_of(const struct supervisor *s)
-{
-	return s->plan.runtime.engine == ENGINE_PODMAN ? ENGINE_NETWORK_PODMAN
-						       : ENGINE_NETWORK_DOCKER;
-}
-
 int network_write(struct supervisor *s, struct error *err)
 {
 	const struct network *n = &s->network;
@@ -160,24 +149,12 @@ static void finish(void *data)
 	s->network.then(s);
 }
 
-/* podman prints a list of one. */
-static json_t *first_document(struct text out, struct error *err)
-{
-	json_t *j =
-		json_read(out, ANSWER_MAX, "network inspect", ERROR_ENGINE_NETWORK_INSPECT, err);
-
-	if (!json_is_array(j))
-		return j;
-	json_t *first = json_incref(json_array_get(j, 0));
-	json_decref(j);
-	return first;
-}
-
 /* Whose it is, then what the engine says of it. -1: foreign if its labels are not ours. */
 static int take_network(struct supervisor *s, struct text out, struct error *err)
 {
 	const struct plan_network *p = &s->plan.network;
-	auto_json *document = first_document(out, err);
+	enum engine_network_kind kind = network_line_kind(s->plan.runtime.engine);
+	auto_json *document = engine_network_parse(out, err);
 	struct engine_network_owner ours = {
 		.home = s->home.id,
 		.executor = s->plan.executor_id,
@@ -185,11 +162,10 @@ static int take_network(struct supervisor *s, struct text out, struct error *err
 		.internal = p->kind == NETWORK_PLAN_INTERNAL,
 	};
 
-	if (!document && !error_is(err, ERROR_NONE))
+	if (!document)
 		return -1;
-	s->network.foreign = engine_network_check_owner(kind_of(s), document, &ours, err) < 0;
-	if (s->network.foreign ||
-		engine_network_read(kind_of(s), document, &s->network.made, err) < 0)
+	s->network.foreign = engine_network_check_owner(kind, document, &ours, err) < 0;
+	if (s->network.foreign || engine_network_read(kind, document, &s->network.made, err) < 0)
 		return -1;
 	return 0;
 }

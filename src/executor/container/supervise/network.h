@@ -14,8 +14,6 @@
 #include "net/nft-listing.h"
 #include "net/subnet-choice.h"
 
-#define NETWORK_FILE "network.json"
-
 struct supervisor;
 typedef void network_then(struct supervisor *s);
 
@@ -53,8 +51,6 @@ void network_remove(struct supervisor *s, network_then *then);
 bool network_busy(const struct supervisor *s);
 /* A new supervisor of a run that goes on: guards the table again, if there is one. */
 void network_adopt(struct supervisor *s);
-/* The address of the host in the run's network; NULL: none. */
-const char *network_gateway(const struct supervisor *s);
 
 /* network-table.c */
 /* Compiles with the run's proxy and applies; begins to guard. */
