@@ -68,6 +68,21 @@ static enum flow_result move(struct body *b, int from, struct str *in, struct fl
 	return r;
 }
 
+/* What a piece of a body comes to; its end is the caller's to judge. */
+static enum part part_of(enum flow_result r)
+{
+	switch (r) {
+	case FLOW_DONE:
+		return PART_DONE;
+	case FLOW_AGAIN:
+		return PART_WAITS;
+	case FLOW_USED_UP:
+		return PART_USED_UP;
+	default:
+		return PART_SHORT;
+	}
+}
+
 /* ---- The request ---- */
 
 static enum part send_body(struct conn *c)
@@ -78,16 +93,7 @@ static enum part send_body(struct conn *c)
 		return move_buffered(b, &c->in, &c->up) ? PART_DONE : PART_MALFORMED;
 	if (!conn_readable(&c->client))
 		return PART_WAITS;
-	switch (move(b, c->client.fd, &c->in, &c->up)) {
-	case FLOW_DONE:
-		return PART_DONE;
-	case FLOW_AGAIN:
-		return PART_WAITS;
-	case FLOW_USED_UP:
-		return PART_USED_UP;
-	default:
-		return PART_SHORT;
-	}
+	return part_of(move(b, c->client.fd, &c->in, &c->up));
 }
 
 static enum part send_request(struct conn *c)
@@ -130,19 +136,12 @@ static enum part pass_body(struct conn *c)
 		return move_buffered(b, &x->from, &c->down) ? PART_DONE : PART_SHORT;
 	if (!conn_readable(&c->upstream))
 		return PART_WAITS;
-	switch (move(b, c->upstream.fd, &x->from, &c->down)) {
-	case FLOW_DONE:
+	enum flow_result r = move(b, c->upstream.fd, &x->from, &c->down);
+	if (r == FLOW_END && b->kind == HTTP_BODY_CLOSE) {
+		b->done = true;
 		return PART_DONE;
-	case FLOW_AGAIN:
-		return PART_WAITS;
-	case FLOW_USED_UP:
-		return PART_USED_UP;
-	case FLOW_END:
-		b->done = b->kind == HTTP_BODY_CLOSE;
-		return b->done ? PART_DONE : PART_SHORT;
-	default:
-		return PART_SHORT;
 	}
+	return part_of(r);
 }
 
 static enum part take_head(struct conn *c, size_t bytes)

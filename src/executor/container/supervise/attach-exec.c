@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/random.h>
 #include <sys/wait.h>
 
@@ -52,11 +51,9 @@ static void forget_mark(struct supervisor *s, const char *mark)
 {
 	json_t *marks = open_marks(s);
 
-	for (size_t i = json_array_size(marks); i-- > 0;) {
-		const char *one = json_string_value(json_array_get(marks, i));
-		if (one && strcmp(one, mark) == 0)
+	for (size_t i = json_array_size(marks); i-- > 0;)
+		if (text_is(json_text(json_array_get(marks, i)), mark))
 			json_array_remove(marks, i);
-	}
 }
 
 static struct engine_call *sweep(
@@ -138,8 +135,7 @@ static int make_mark(char mark[ATTACH_MARK_SIZE], struct error *err)
 
 	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
 		return error_set_errno(err, ERROR_IO, errno, "drawing a random number");
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		snprintf(mark + 2 * i, 3, "%02x", bytes[i]);
+	hex_encode(bytes, sizeof(bytes), mark);
 	return 0;
 }
 
@@ -192,12 +188,6 @@ int attach_exec_start(struct attach_session *x, const struct attach_request *r, 
 	return 0;
 }
 
-static bool is_mark(const char *mark)
-{
-	return mark && strlen(mark) == ATTACH_MARK_SIZE - 1 &&
-	       strspn(mark, "0123456789abcdef") == ATTACH_MARK_SIZE - 1;
-}
-
 static void on_left_swept(void *data, const struct engine_answer *answer)
 {
 	struct supervisor *s = data;
@@ -217,7 +207,7 @@ void attach_exec_adopt(struct supervisor *s)
 
 	for (size_t i = 0; i < json_array_size(marks); i++) {
 		const char *mark = json_string_value(json_array_get(marks, i));
-		if (is_mark(mark))
+		if (mark && text_is_hex(text_of(mark), ATTACH_MARK_SIZE - 1))
 			strv_add(&s->left_marks, mark);
 	}
 	if (s->left_marks.n == 0)

@@ -28,15 +28,9 @@ static const char *const reasons[] = {
 	[ATTACH_RUN_ENDED] = "run_ended",
 };
 
-static void forget(struct loop_source **source)
-{
-	loop_remove(*source);
-	*source = NULL;
-}
-
 static void close_input(struct attach_session *x)
 {
-	forget(&x->input_source);
+	loop_remove(TAKE_PTR(x->input_source));
 	if (x->input >= 0)
 		close(x->input);
 	x->input = -1;
@@ -46,7 +40,7 @@ static void close_input(struct attach_session *x)
 
 static void close_output(struct attach_output *o)
 {
-	forget(&o->source);
+	loop_remove(TAKE_PTR(o->source));
 	if (o->fd >= 0)
 		close(o->fd);
 	o->fd = -1;
@@ -89,10 +83,10 @@ struct attach_session *attach_session_new(
 
 void attach_session_free(struct attach_session *x)
 {
-	forget(&x->client_source);
-	forget(&x->stuck);
-	forget(&x->idle);
-	forget(&x->again);
+	loop_remove(TAKE_PTR(x->client_source));
+	loop_remove(TAKE_PTR(x->stuck));
+	loop_remove(TAKE_PTR(x->idle));
+	loop_remove(TAKE_PTR(x->again));
 	close_input(x);
 	for (size_t i = 0; i < ATTACH_OUTPUTS; i++) {
 		close_output(&x->outputs[i]);
@@ -132,8 +126,8 @@ void attach_session_hang_up(struct attach_session *x)
 	if (x->hung_up)
 		return;
 	x->hung_up = true;
-	forget(&x->client_source);
-	forget(&x->stuck);
+	loop_remove(TAKE_PTR(x->client_source));
+	loop_remove(TAKE_PTR(x->stuck));
 	attach_connection_close(&x->client);
 	/*
 	 * The ends inside stay open until it is over, and what comes is read and forgotten: a
@@ -368,7 +362,7 @@ static void flush(struct attach_session *x)
 	}
 	bool waiting = attach_connection_waiting(&x->client) > 0;
 	if (sent > 0 || !waiting)
-		forget(&x->stuck);
+		loop_remove(TAKE_PTR(x->stuck));
 	if (!waiting || x->stuck)
 		return;
 	x->stuck = loop_at(x->owner->loop, clock_boottime_ms() + x->stuck_ms, on_stuck, x);
@@ -429,14 +423,14 @@ static void watch_inside(struct attach_session *x)
 	if (wants && !x->input_source)
 		x->input_source = loop_watch(x->owner->loop, x->input, EPOLLOUT, on_input, x);
 	else if (!wants)
-		forget(&x->input_source);
+		loop_remove(TAKE_PTR(x->input_source));
 	for (size_t i = 0; i < ATTACH_OUTPUTS; i++) {
 		struct attach_output *o = &x->outputs[i];
 		wants = o->fd >= 0 && !o->silent && has_room(x) && x->stage != ATTACH_OVER;
 		if (wants && !o->source)
 			o->source = loop_watch(x->owner->loop, o->fd, EPOLLIN, on_output, o);
 		else if (!wants)
-			forget(&o->source);
+			loop_remove(TAKE_PTR(o->source));
 	}
 }
 

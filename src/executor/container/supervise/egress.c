@@ -153,19 +153,13 @@ static void read_events(struct supervisor *s)
 	}
 }
 
-static void forget(struct loop_source **source)
-{
-	loop_remove(*source);
-	*source = NULL;
-}
-
 static void checkpoint(void *data);
 
 static void ask_in(struct supervisor *s, int64_t ms)
 {
 	struct egress *e = &s->egress;
 
-	forget(&e->checkpoint);
+	loop_remove(TAKE_PTR(e->checkpoint));
 	e->checkpoint = loop_at(s->loop, clock_boottime_ms() + ms, checkpoint, s);
 	e->soon = ms == SOON_MS;
 }
@@ -185,9 +179,9 @@ static void take_down(struct supervisor *s)
 {
 	struct egress *e = &s->egress;
 
-	forget(&e->events);
-	forget(&e->ended);
-	forget(&e->checkpoint);
+	loop_remove(TAKE_PTR(e->events));
+	loop_remove(TAKE_PTR(e->ended));
+	loop_remove(TAKE_PTR(e->checkpoint));
 	if (e->listen_fd >= 0)
 		close(e->listen_fd);
 	e->listen_fd = -1;
@@ -475,8 +469,8 @@ void egress_close(struct supervisor *s, const char *reason)
 	(void)record_bytes(s, told);
 	json_object_set_new(record_of(s), "reason", json_string(reason));
 	/* It serves nobody else: without it the port is refused at once. */
-	forget(&e->ended);
-	forget(&e->events);
+	loop_remove(TAKE_PTR(e->ended));
+	loop_remove(TAKE_PTR(e->events));
 	read_events(s);
 	if (e->up) {
 		egress_owner_stop(&e->owner);

@@ -29,17 +29,11 @@ enum {
 static void ask(void *data);
 static void at_end(void *data);
 
-static void forget(struct loop_source **timer)
-{
-	loop_remove(*timer);
-	*timer = NULL;
-}
-
 static void ask_in(struct supervisor *s, int64_t ms)
 {
 	struct extension *x = &s->extension;
 
-	forget(&x->timer);
+	loop_remove(TAKE_PTR(x->timer));
 	x->timer = loop_at(s->loop, clock_boottime_ms() + ms / x->pace, ask, s);
 }
 
@@ -47,7 +41,7 @@ static void arm_end(struct supervisor *s)
 {
 	struct extension *x = &s->extension;
 
-	forget(&x->end_timer);
+	loop_remove(TAKE_PTR(x->end_timer));
 	x->end_timer = loop_at(s->loop, x->ends_at, at_end, s);
 }
 
@@ -292,7 +286,7 @@ static void at_end(void *data)
 		return;
 	bool recent = clock_boottime_ms() - x->asked_at <= AGAIN_MS / x->pace;
 	if (x->asked_at < x->ends_at && !(x->unheard && recent)) {
-		forget(&x->timer);
+		loop_remove(TAKE_PTR(x->timer));
 		ask(s);
 	} else if (x->unheard && !acted_before(s, s->plan.lease.id)) {
 		expire_all(s);
@@ -316,8 +310,8 @@ void extend_begin(struct supervisor *s)
 
 void extend_end(struct supervisor *s)
 {
-	forget(&s->extension.timer);
-	forget(&s->extension.end_timer);
+	loop_remove(TAKE_PTR(s->extension.timer));
+	loop_remove(TAKE_PTR(s->extension.end_timer));
 	engine_call_cancel(s->extension.call);
 	s->extension.call = NULL;
 }
