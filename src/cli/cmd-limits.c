@@ -184,14 +184,6 @@ static void answer(struct cli *c, const struct target *t, const struct limits *n
 	json_decref(j);
 }
 
-static bool caps(const struct limits *l)
-{
-	for (enum resource r = 0; r < RESOURCE_COUNT; r++)
-		if (resource_get(l, r) > 0)
-			return true;
-	return false;
-}
-
 static int change(struct cli *c, const struct target *t, struct ceilings_change *change,
 	json_t *warnings, struct error *err)
 {
@@ -203,7 +195,7 @@ static int change(struct cli *c, const struct target *t, struct ceilings_change 
 	change->subject = t->subject;
 	change->actor = actor;
 	/* Where there is no store there is nothing to take away. */
-	int r = project_path_store(c, caps(&change->limits), &store, err);
+	int r = project_path_store(c, ceilings_any(&change->limits), &store, err);
 	if (r == 0)
 		r = ceilings_change(store, change, &now, err);
 	if (r < 0)

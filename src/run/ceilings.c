@@ -1,10 +1,8 @@
 #include "run/ceilings.h"
 
-#include <string.h>
-
 #include "base/json.h"
 #include "base/mem.h"
-#include "executor/candidate.h"
+#include "executor/executor.h"
 #include "limits/effective.h"
 #include "limits/render.h"
 #include "store/audit.h"
@@ -56,7 +54,8 @@ int ceilings_check(const struct ceilings *c, const char *executor, struct error 
 	return ceilings_check_stored(CEILING_PROJECT, "", &c->of[CEILING_PROJECT], err);
 }
 
-void ceilings_unheld(const struct limits *l, const struct candidate *able, bool ret[RESOURCE_COUNT])
+void ceilings_unheld(const struct limits *l, const struct candidate *able, const char *id,
+	ceilings_unheld_fn *tell, void *data)
 {
 	struct effective_input in = {
 		.ceilings = {[CEILING_EXECUTOR] = *l},
@@ -67,12 +66,28 @@ void ceilings_unheld(const struct limits *l, const struct candidate *able, bool 
 	struct effective e;
 
 	effective_limits(&in, &e);
-	memcpy(ret, e.unenforced, sizeof(e.unenforced));
+	for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
+		if (!e.unenforced[r])
+			continue;
+		auto_free char *sentence = render_unenforced(r, id);
+		tell(data, sentence);
+	}
+}
+
+void ceilings_unheld_by(
+	const struct limits *l, const struct executor *e, ceilings_unheld_fn *tell, void *data)
+{
+	struct candidate able = {0};
+
+	if (executor_unavailable_reason(e))
+		return;
+	executor_capabilities(e, &able);
+	ceilings_unheld(l, &able, e->id, tell, data);
 }
 
 /* ---- Changing ---- */
 
-static bool is_set(const struct limits *l)
+bool ceilings_any(const struct limits *l)
 {
 	for (enum resource r = 0; r < RESOURCE_COUNT; r++)
 		if (resource_get(l, r) != 0)
@@ -100,13 +115,13 @@ static struct limits merge(const struct limits *before, const struct ceilings_ch
 
 static json_t *amounts(const struct limits *l)
 {
-	return is_set(l) ? effective_limits_to_json(l) : json_null();
+	return ceilings_any(l) ? effective_limits_to_json(l) : json_null();
 }
 
 static int note(struct store *s, const struct ceilings_change *c, const struct limits *before,
 	const struct limits *now, struct error *err)
 {
-	const char *action = is_set(now) ? "limits.set" : "limits.clear";
+	const char *action = ceilings_any(now) ? "limits.set" : "limits.clear";
 	auto_json *payload = json_pack("{s:o, s:o, s:o}", ceiling_text(c->source),
 		json_from_string(c->subject), "before", amounts(before), "after", amounts(now));
 	struct store_audit_event event = {.action = action,
@@ -135,7 +150,7 @@ static int write_change(struct store *s, const struct ceilings_change *c, const 
 		.set_by = text_of(c->actor),
 	};
 
-	if (!is_set(now))
+	if (!ceilings_any(now))
 		return store_ceiling_drop(s, c->source, c->subject, err);
 	if (c->source == CEILING_PROJECT && store_project_note(s, c->subject, err) < 0)
 		return -1;
@@ -152,7 +167,7 @@ int ceilings_change(
 		store_ceiling_get(s, c->source, c->subject, &before, err) < 0)
 		return -1;
 	struct limits now = merge(&before, c);
-	if (is_set(&c->limits) && ceilings_check_stored(c->source, c->subject, &now, err) < 0)
+	if (ceilings_any(&c->limits) && ceilings_check_stored(c->source, c->subject, &now, err) < 0)
 		return -1;
 	if (!same(&before, &now) &&
 		(write_change(s, c, &now, err) < 0 || note(s, c, &before, &now, err) < 0))

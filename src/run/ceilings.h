@@ -9,6 +9,7 @@
 #include "limits/ceiling.h"
 
 struct candidate;
+struct executor;
 struct store;
 
 struct ceilings {
@@ -29,9 +30,18 @@ must_check int ceilings_check_stored(
 
 /* As render_ceiling(), of one that the store has: "broken" where it is. Caller frees. */
 must_check char *ceilings_render(const struct limits *l);
-/* What of a ceiling the executor cannot hold. */
-void ceilings_unheld(
-	const struct limits *l, const struct candidate *able, bool ret[RESOURCE_COUNT]);
+/* One of its resources is capped. */
+bool ceilings_any(const struct limits *l);
+/*
+ * Tells, resource by resource, what of a ceiling the executor that advertises `able` cannot hold,
+ * in a sentence that names it `id`.
+ */
+typedef void ceilings_unheld_fn(void *data, const char *sentence);
+void ceilings_unheld(const struct limits *l, const struct candidate *able, const char *id,
+	ceilings_unheld_fn *tell, void *data);
+/* The same; of an executor that is not available nothing is known, and nothing told. */
+void ceilings_unheld_by(
+	const struct limits *l, const struct executor *e, ceilings_unheld_fn *tell, void *data);
 
 struct ceilings_change {
 	enum ceiling source; /* CEILING_EXECUTOR, CEILING_PROJECT */

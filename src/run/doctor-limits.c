@@ -24,21 +24,10 @@ static void add_fault(
 	x->faults = true;
 }
 
-static void check_held(struct examination *x, const struct executor *e, const struct limits *l)
+static void add_unheld(void *data, const char *sentence)
 {
-	struct candidate able = {0};
-	bool unheld[RESOURCE_COUNT];
-
-	if (executor_unavailable_reason(e))
-		return;
-	executor_capabilities(e, &able);
-	ceilings_unheld(l, &able, unheld);
-	for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
-		auto_free char *line = render_unenforced(r, e->id);
-		if (unheld[r])
-			add_fault(x, PREFLIGHT_WARN,
-				"runs there are not bounded by it: let them run elsewhere", line);
-	}
+	add_fault(data, PREFLIGHT_WARN, "runs there are not bounded by it: let them run elsewhere",
+		sentence);
 }
 
 static void check_row(void *data, const struct store_ceiling *row)
@@ -58,7 +47,7 @@ static void check_row(void *data, const struct store_ceiling *row)
 	}
 	for (size_t i = 0; row->source == CEILING_EXECUTOR && i < executors->n; i++)
 		if (strcmp(executors->items[i]->id, subject) == 0)
-			check_held(x, executors->items[i], &row->limits);
+			ceilings_unheld_by(&row->limits, executors->items[i], add_unheld, x);
 }
 
 static void check_stored(struct examination *x)
@@ -78,7 +67,7 @@ void doctor_limits(const struct context *c, struct preflight_report *r)
 	auto_free char *fleet = render_ceiling(&c->config.fleet);
 
 	for (size_t i = 0; i < c->executors.n; i++)
-		check_held(&x, c->executors.items[i], &c->config.fleet);
+		ceilings_unheld_by(&c->config.fleet, c->executors.items[i], add_unheld, &x);
 	check_stored(&x);
 	if (!x.faults)
 		preflight_report_add(r, LIMITS, PREFLIGHT_OK, "",
