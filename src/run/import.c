@@ -5,6 +5,7 @@
 #include "run/egress-sessions.h"
 #include "run/final-record.h"
 #include "run/leases.h"
+#include "run/ledger.h"
 #include "run/task-artifact.h"
 #include "run/task-end.h"
 #include "store/audit.h"
@@ -12,7 +13,6 @@
 #include "store/lease.h"
 #include "store/project.h"
 #include "store/query.h"
-#include "sys/clock.h"
 #include "sys/fault.h"
 #include "sys/log.h"
 
@@ -88,27 +88,6 @@ static int audit_filter(
 	return store_audit_add(s, &event, err);
 }
 
-/* A crossing of the free-space floor is for administrators, too (disk-and-secrets.md §11). */
-static int audit_disk_low(
-	struct store *s, const struct final_record *f, const json_t *crossing, struct error *err)
-{
-	const char *said = json_get_string(crossing, "message");
-	char at[CLOCK_TEXT_SIZE];
-
-	clock_format(json_get_int(crossing, "at_ns", 0), at);
-	auto_json *payload = json_pack("{s:o, s:o, s:o, s:s}", "project",
-		json_from_string(f->project), "run", json_from_bytes(f->row.handle), "message",
-		json_from_string(said), "at", at);
-	struct store_audit_event event = {
-		.action = error_code_text(ERROR_DISK_LOW),
-		.entity = "run",
-		.actor = "system",
-		.payload = payload,
-	};
-
-	return store_audit_add(s, &event, err);
-}
-
 /* Warnings have a code that is a word; anything else was not written by us. */
 static int journal_warnings(
 	struct store *s, const struct final_record *f, const json_t *record, struct error *err)
@@ -153,8 +132,7 @@ static int journal_crossings(
 		};
 		if (!event.message || event.at_ns <= 0)
 			continue;
-		if (store_journal_add(s, &event, err) < 0 ||
-			audit_disk_low(s, f, crossing, err) < 0)
+		if (ledger_crossing(s, &event, err) < 0)
 			return -1;
 	}
 	return 0;

@@ -8,20 +8,27 @@
 #include "store/project.h"
 #include "store/query.h"
 #include "store/task.h"
+#include "sys/clock.h"
 #include "sys/fault.h"
 #include "sys/file.h"
 #include "sys/log.h"
 
-static int add_event(struct store *s, const struct ledger_dispatch *d, const char *kind,
-	const char *message, struct error *err)
+static struct store_event event_of(
+	const struct ledger_dispatch *d, const char *kind, const char *message)
 {
-	struct store_event event = {
+	return (struct store_event){
 		.project = d->provider->project,
 		.kind = kind,
 		.run = d->handle[0] ? d->handle : NULL,
 		.task = d->task ? d->task->id : 0,
 		.message = message,
 	};
+}
+
+static int add_event(struct store *s, const struct ledger_dispatch *d, const char *kind,
+	const char *message, struct error *err)
+{
+	struct store_event event = event_of(d, kind, message);
 
 	return store_journal_add(s, &event, err);
 }
@@ -72,18 +79,30 @@ void ledger_started(const struct ledger_dispatch *d)
 		log_warning("the start is not in the ledger yet: %s", err.message);
 }
 
+int ledger_crossing(struct store *s, const struct store_event *event, struct error *err)
+{
+	auto_json *payload =
+		json_pack("{s:o, s:s, s:o}", "project", json_from_string(event->project), "run",
+			event->run ? event->run : "", "message", json_from_string(event->message));
+	struct store_audit_event row = {
+		.action = event->kind, .entity = "run", .actor = "system", .payload = payload};
+	char at[CLOCK_TEXT_SIZE];
+
+	if (event->at_ns > 0) {
+		clock_format(event->at_ns, at);
+		json_object_set_new(payload, "at", json_string(at));
+	}
+	return store_journal_add(s, event, err) < 0 ? -1 : store_audit_add(s, &row, err);
+}
+
 static int write_space(const struct ledger_dispatch *d, const char *text, struct error *err)
 {
-	static const char *const kind = "disk_low";
 	AUTO_PTR(store) s = NULL;
 	AUTO(query_transaction) t = QUERY_TRANSACTION_INIT;
-	auto_json *payload = json_pack("{s:o, s:s, s:s}", "project",
-		json_from_string(d->provider->project), "run", d->handle, "message", text);
-	struct store_audit_event event = {
-		.action = kind, .entity = "run", .actor = "system", .payload = payload};
+	struct store_event event = event_of(d, error_code_text(ERROR_DISK_LOW), text);
 
 	if (store_open(d->home, &s, err) < 0 || query_begin(s, &t, err) < 0 ||
-		add_event(s, d, kind, text, err) < 0 || store_audit_add(s, &event, err) < 0)
+		ledger_crossing(s, &event, err) < 0)
 		return -1;
 	return query_commit(&t, err);
 }

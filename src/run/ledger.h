@@ -10,6 +10,9 @@
 #include "run/provider.h"
 #include "run/task-attempt.h"
 
+struct store;
+struct store_event;
+
 struct ledger_dispatch {
 	const char *home;
 	const struct provider *provider;
@@ -22,6 +25,11 @@ struct ledger_dispatch {
 void ledger_started(const struct ledger_dispatch *d);
 /* The start waits for free space, or goes on: a row of the journal and one of the audit trail. */
 void ledger_space(const struct ledger_dispatch *d, const char *text);
+/*
+ * A crossing of the free-space floor, which administrators are told of too (disk-and-secrets.md
+ * §11): the event in the journal and in the audit trail. In the caller's transaction.
+ */
+must_check int ledger_crossing(struct store *s, const struct store_event *event, struct error *err);
 /*
  * The run was refused before it had a directory (one that has is imported). Nothing is written when
  * it was the store itself that refused it.

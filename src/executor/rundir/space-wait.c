@@ -29,7 +29,8 @@ static void put_on_record(const struct space_wait *w, bool waits)
 	auto_error struct error err = ERROR_INIT;
 
 	if (waits)
-		json_object_set_new(w->record, "reason", json_string("disk_low"));
+		json_object_set_new(
+			w->record, "reason", json_string(error_code_text(ERROR_DISK_LOW)));
 	else
 		json_object_del(w->record, "reason");
 	if (rundir_write(w->run, RECORD_FILE, w->record, false, &err) < 0)
@@ -75,14 +76,10 @@ int space_wait_cancel(const struct rundir *run, struct error *err)
 
 int space_wait(struct space_wait *w, struct error *err)
 {
-	const struct space_place places[] = {
-		{w->project, "the workspace", w->path},
-		{w->home->fd, "cloop's home", w->home->path},
-	};
 	AUTO(space) space = SPACE_INIT;
 	int64_t every = SPACE_AGAIN_MS;
 
-	space_open(&space, w->start->min_free_mb, places, ARRAY_SIZE(places));
+	space_open_run(&space, w->start->min_free_mb, w->project, w->path, w->home);
 	space_look(&space, pass_on, w);
 	if (!space_low(&space))
 		return 0;

@@ -51,6 +51,17 @@ void space_open(struct space *s, uint64_t floor_mb, const struct space_place *pl
 	}
 }
 
+void space_open_run(
+	struct space *s, uint64_t floor_mb, int project, const char *path, const struct home *home)
+{
+	const struct space_place places[] = {
+		{project, "the workspace", path},
+		{home->fd, "cloop's home", home->path},
+	};
+
+	space_open(s, floor_mb, places, ARRAY_SIZE(places));
+}
+
 static char *describe(const struct space_filesystem *f, int64_t free_mb)
 {
 	unsigned long long floor = f->floor.floor_mb;

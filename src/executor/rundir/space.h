@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "executor/rundir/home.h"
 #include "limits/disk-floor.h"
 
 enum { SPACE_FILESYSTEMS = 2, SPACE_EVERY_MS = 1000, SPACE_AGAIN_MS = 60000 };
@@ -31,6 +32,10 @@ struct space_place {
 };
 /* floor_mb 0: nothing will be looked at. Two places on one filesystem are looked at once. */
 void space_open(struct space *s, uint64_t floor_mb, const struct space_place *places, size_t n);
+
+/* The same with the two that a run fills. project: < 0 = its directory is not to be had. */
+void space_open_run(
+	struct space *s, uint64_t floor_mb, int project, const char *path, const struct home *home);
 
 /* Hears of each filesystem that crossed its floor: `text` says which way and where. */
 typedef void space_crossed_fn(void *data, bool low, const char *text);

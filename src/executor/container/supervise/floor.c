@@ -57,7 +57,8 @@ static void put_on_record(struct supervisor *s, bool frozen)
 {
 	if (frozen) {
 		json_object_set_new(record_supervision(s->record), FROZEN, json_true());
-		json_object_set_new(s->record, "reason", json_string("disk_low"));
+		json_object_set_new(
+			s->record, "reason", json_string(error_code_text(ERROR_DISK_LOW)));
 	} else {
 		json_object_del(record_supervision(s->record), FROZEN);
 		json_object_del(s->record, "reason");
@@ -291,15 +292,12 @@ static void release_adopted(struct supervisor *s, bool paused)
 void floor_begin(struct supervisor *s, bool paused)
 {
 	auto_fd int project = disk_open_project(s);
-	const struct space_place places[] = {
-		{project, "the workspace", s->plan.project},
-		{s->home.fd, "cloop's home", s->home.path},
-	};
 
 	s->floor.again_ms = fault_hit("space:quick") ? QUICK_MS : SPACE_AGAIN_MS;
 	if (s->adopted)
 		release_adopted(s, paused);
-	space_open(&s->floor.space, (uint64_t)s->plan.min_free_mb, places, ARRAY_SIZE(places));
+	space_open_run(
+		&s->floor.space, (uint64_t)s->plan.min_free_mb, project, s->plan.project, &s->home);
 	if (s->floor.space.n > 0)
 		look_after(s, SPACE_EVERY_MS);
 }
