@@ -108,7 +108,6 @@ static void print_row(const json_t *g)
 
 static int run_grants(struct cli *c, struct error *err)
 {
-	AUTO(home) home = HOME_INIT;
 	AUTO_PTR(store) store = NULL;
 	AUTO(subject) subject = {.text = NULL};
 	auto_json *list = json_array();
@@ -119,13 +118,8 @@ static int run_grants(struct cli *c, struct error *err)
 	size_t i;
 	json_t *g;
 
-	if (wanted && subject_parse(text_of(wanted), &subject, err) < 0)
-		return -1;
+	int r = grant_options_look(c, wanted, &subject, &store, err);
 	filter.subject = text_of(subject.text);
-	if (cli_home_open(c, &home, err) < 0)
-		return -1;
-	cli_revoke_due(c, &home);
-	int r = store_open_existing(home.path, &store, err);
 	if (r < 0 || (r == 0 && grant_list(store, &filter, &now, list, err) < 0))
 		return -1;
 	if (c->json) {

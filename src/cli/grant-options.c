@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "executor/rundir/home.h"
+#include "store/store.h"
 #include "sys/file.h"
 #include "vault/ttl.h"
 
@@ -42,6 +44,19 @@ int grant_options_ttl(const struct cli *c, int64_t *ret, struct error *err)
 
 	*ret = TTL_DEFAULT;
 	return ttl ? ttl_parse(text_of(ttl), ret, err) : 0;
+}
+
+int grant_options_look(struct cli *c, const char *wanted, struct subject *ret,
+	struct store **ret_store, struct error *err)
+{
+	AUTO(home) home = HOME_INIT;
+
+	if (wanted && subject_parse(text_of(wanted), ret, err) < 0)
+		return -1;
+	if (cli_home_open(c, &home, err) < 0)
+		return -1;
+	cli_revoke_due(c, &home);
+	return store_open_existing(home.path, ret_store, err);
 }
 
 void grant_options_warn(const char *subject)
