@@ -148,19 +148,30 @@ static void conn_free(struct conn *c)
 	free(c);
 }
 
+static bool is_tunnel(const struct conn *c)
+{
+	return c->state == CONN_TUNNEL || (c->x && c->x->connect);
+}
+
+static struct event event_of(const struct conn *c, enum egress_verdict v)
+{
+	return (struct event){.action = is_tunnel(c) ? "egress.connect" : "egress.request",
+		.verdict = v,
+		.session = c->session ? c->session->members : "",
+		.to = c->x ? &c->x->to : NULL,
+		.bytes_up = c->up.written,
+		.bytes_down = c->down.written};
+}
+
 void conn_event(struct conn *c, enum egress_verdict v, const char *reason)
 {
-	bool tunnel = c->state == CONN_TUNNEL || (c->x && c->x->connect);
+	struct event e = event_of(c, v);
 
-	event_log_add(&c->proxy->events,
-		&(struct event){.action = tunnel ? "egress.connect" : "egress.request",
-			.verdict = v,
-			.session = c->session ? c->session->members : "",
-			.to = c->x ? &c->x->to : &c->to,
-			.bytes_up = c->up.written,
-			.bytes_down = c->down.written,
-			.reason = reason,
-			.can_wait = !tunnel && v == EGRESS_VERDICT_ALLOW});
+	if (!e.to)
+		e.to = &c->to;
+	e.reason = reason;
+	e.can_wait = !is_tunnel(c) && v == EGRESS_VERDICT_ALLOW;
+	event_log_add(&c->proxy->events, &e);
 }
 
 /* By one of its ends. A tunnel has had its row, and before there is an upstream nothing was
@@ -185,17 +196,13 @@ void conn_cut(struct conn *c, enum egress_verdict verdict)
 
 static void refusal_event(struct conn *c, enum egress_verdict v, const struct address *blocked)
 {
-	struct event e = {.verdict = v, .address = blocked};
+	struct event e = event_of(c, v);
 
 	if (!c->session) {
 		stranger_seen(&c->proxy->strangers, &c->peer, v);
 		return;
 	}
-	e.action = c->x && c->x->connect ? "egress.connect" : "egress.request";
-	e.session = c->session->members;
-	e.to = c->x ? &c->x->to : NULL;
-	e.bytes_up = c->up.written;
-	e.bytes_down = c->down.written;
+	e.address = blocked;
 	event_log_add(&c->proxy->events, &e);
 }
 

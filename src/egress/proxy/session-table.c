@@ -122,9 +122,40 @@ static void tighten(struct meter *m, uint64_t budget, uint64_t used)
 	m->used = m->used > used ? m->used : used;
 }
 
+/* Takes what is `given`. */
+static struct session *session_new(
+	struct proxy *p, struct egress_session *given, const char *listener, json_t *request)
+{
+	struct session *s = mem_alloc(sizeof(*s));
+
+	s->proxy = p;
+	s->listener = mem_strdup(listener);
+	s->members = render_members(given, request);
+	s->s = *given;
+	*given = (struct egress_session){.deadline_ns = 0};
+	LIST_INIT(&s->conns);
+	LIST_INSERT_HEAD(&p->sessions, s, link);
+	arm(s);
+	return s;
+}
+
+/* It is open already: the same one, or nothing. */
+static int check_same(const struct session *s, const struct egress_session *given,
+	const char *listener, struct error *err)
+{
+	if (!credentials_equal(s->s.token_sha256, given->token_sha256))
+		return error_set(err, ERROR_EGRESS_PROXY_FAILED,
+			"the session %s is open with another token", s->s.id);
+	if (strcmp(s->listener, listener) != 0)
+		return error_set(err, ERROR_EGRESS_PROXY_FAILED,
+			"the session %s is open on another listener", s->s.id);
+	return 0;
+}
+
 int session_table_open(struct proxy *p, json_t *request, struct error *err)
 {
 	AUTO(egress_session) given = {.deadline_ns = 0};
+	const struct egress_session *told = &given;
 	const char *listener = json_get_string(request, "listener");
 
 	if (!listener)
@@ -132,28 +163,14 @@ int session_table_open(struct proxy *p, json_t *request, struct error *err)
 	if (egress_session_read(request, &given, err) < 0)
 		return -1;
 	struct session *s = by_id(p, given.id);
+	if (s && check_same(s, &given, listener, err) < 0)
+		return -1;
 	if (!s) {
-		s = mem_alloc(sizeof(*s));
-		s->proxy = p;
-		s->listener = mem_strdup(listener);
-		s->members = render_members(&given, request);
-		s->s = given;
-		given = (struct egress_session){.deadline_ns = 0};
-		LIST_INIT(&s->conns);
-		LIST_INSERT_HEAD(&p->sessions, s, link);
-		arm(s);
-		tighten(&s->up, s->s.grant.max_bytes_up, s->s.bytes_up);
-		tighten(&s->down, s->s.grant.max_bytes_down, s->s.bytes_down);
-		return 0;
+		s = session_new(p, &given, listener, request);
+		told = &s->s;
 	}
-	if (!credentials_equal(s->s.token_sha256, given.token_sha256))
-		return error_set(err, ERROR_EGRESS_PROXY_FAILED,
-			"the session %s is open with another token", s->s.id);
-	if (strcmp(s->listener, listener) != 0)
-		return error_set(err, ERROR_EGRESS_PROXY_FAILED,
-			"the session %s is open on another listener", s->s.id);
-	tighten(&s->up, given.grant.max_bytes_up, given.bytes_up);
-	tighten(&s->down, given.grant.max_bytes_down, given.bytes_down);
+	tighten(&s->up, told->grant.max_bytes_up, told->bytes_up);
+	tighten(&s->down, told->grant.max_bytes_down, told->bytes_down);
 	return 0;
 }
 

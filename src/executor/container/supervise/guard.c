@@ -88,21 +88,17 @@ void guard_arm(struct supervisor *s)
 
 static void stop_looking(struct supervisor *s)
 {
-	loop_remove(s->guard.source);
-	loop_remove(s->guard.timer);
-	engine_call_cancel(s->guard.check);
+	loop_remove(TAKE_PTR(s->guard.source));
+	loop_remove(TAKE_PTR(s->guard.timer));
+	engine_call_cancel(TAKE_PTR(s->guard.check));
 	if (s->guard.fd >= 0)
-		close(s->guard.fd);
-	s->guard.source = s->guard.timer = NULL;
-	s->guard.check = NULL;
-	s->guard.fd = -1;
+		close(TAKE_FD(s->guard.fd));
 }
 
 void guard_end(struct supervisor *s)
 {
 	stop_looking(s);
-	engine_call_cancel(s->guard.cut);
-	s->guard.cut = NULL;
+	engine_call_cancel(TAKE_PTR(s->guard.cut));
 }
 
 /* ---- Lost ---- */

@@ -4,7 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/syscall.h>
+#include <sys/pidfd.h>
 
 #include "base/mem.h"
 #include "base/num.h"
@@ -30,11 +30,9 @@ bool standalone_is_podman(const struct supervisor *s)
 
 static void forget(struct loop_source **source, int *fd)
 {
-	loop_remove(*source);
-	*source = NULL;
+	loop_remove(TAKE_PTR(*source));
 	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
+		close(TAKE_FD(*fd));
 }
 
 void standalone_release(struct supervisor *s)
@@ -43,12 +41,9 @@ void standalone_release(struct supervisor *s)
 
 	forget(&x->sandbox_ended, &x->sandbox_fd);
 	forget(&x->writer_ended, &x->writer_fd);
-	loop_remove(x->timer);
-	x->timer = NULL;
-	engine_call_cancel(x->client);
-	x->client = NULL;
-	free(x->words);
-	x->words = NULL;
+	loop_remove(TAKE_PTR(x->timer));
+	engine_call_cancel(TAKE_PTR(x->client));
+	free(TAKE_PTR(x->words));
 }
 
 static bool lives(int pidfd)
@@ -64,7 +59,7 @@ static int open_process(struct supervisor *s, pid_t pid)
 	static const char *const files[] = {"cmdline", "cgroup"};
 	const char *id = supervisor_container_id(s);
 
-	auto_fd int pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+	auto_fd int pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
 	for (size_t i = 0; pidfd >= 0 && id[0] && i < ARRAY_SIZE(files); i++) {
 		AUTO(str) text = STR_INIT(PROC_FILE_MAX);
 		auto_free char *path = mem_printf("/proc/%d/%s", (int)pid, files[i]);
@@ -159,7 +154,7 @@ static void wait_no_longer_than(struct supervisor *s, int64_t ms)
 static void lose(struct supervisor *s)
 {
 	s->standalone.lost = true;
-	syscall(SYS_pidfd_send_signal, s->standalone.sandbox_fd, SIGKILL, NULL, 0);
+	pidfd_send_signal(s->standalone.sandbox_fd, SIGKILL, NULL, 0);
 	wait_no_longer_than(s, KILLED_MS);
 }
 
