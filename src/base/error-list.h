@@ -497,6 +497,8 @@ ERROR(ENGINE_TIMEOUT, "engine_timeout", 504, 125,
 	"raise executors.container.start_timeout_seconds, or look at why the engine is slow")
 ERROR(START_CANCELLED, "start_cancelled", 409, 125,
 	"start the run again if it is still wanted")
+ERROR(CANCELLED, "cancelled", 409, 125,
+	"repeat it without the deadline or the signal that made it give up")
 ERROR(INVALID_SETUP, "invalid_setup", 400, 125,
 	"1 to 32 commands of one line each, at most 4096 bytes, none beginning with --")
 ERROR(SETUP_FAILED, "setup_failed", 400, 125,

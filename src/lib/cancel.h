@@ -1,0 +1,18 @@
+/* Giving up (include/cloop/cancel.h), for the functions that get a cancel. */
+#pragma once
+
+#include "base/error.h"
+#include "cloop/cancel.h"
+
+/* To be polled: readable when the caller gives up. The cancel's own; -1 for NULL (nobody will). */
+int lib_cancel_fd(const struct cloop_cancel *cancel);
+/* 0, or -1 with `cancelled`; NULL is never set. */
+must_check int lib_cancel_check(const struct cloop_cancel *cancel, struct error *err);
+/*
+ * Waits until fd is readable, or writable (events as for poll()): 0, or -1 with `cancelled`, `io`.
+ */
+must_check int lib_cancel_wait(
+	const struct cloop_cancel *cancel, int fd, short events, struct error *err);
+/* What gave up within an engine's call says `start_cancelled`: here it is `cancelled`. Returns r.
+ */
+int lib_cancel_explain(const struct cloop_cancel *cancel, int r, struct error *err);

@@ -1,0 +1,42 @@
+/* The inside of a container executor, for the library's own files. */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/strv.h"
+#include "cloop/container.h"
+#include "executor/container/driver/driver.h"
+#include "image/policy.h"
+#include "image/provenance.h"
+#include "lib/cancel.h"
+#include "lib/error.h"
+
+struct lib_revocations; /* what went through the object */
+
+struct cloop_container {
+	atomic_size_t references;
+	struct executor *executor; /* its driver's home is NULL: see struct lib_call */
+	struct egress_filter filter;
+	struct image_policy policy;
+	struct provenance_rules provenance;
+	struct cloop_runtime runtime;           /* views into the driver's */
+	struct cloop_capabilities capabilities; /* likewise */
+
+	pthread_mutex_t lock; /* of what follows */
+	/* All homes that it had, the last one counts: calls in progress go on using theirs. */
+	struct strv homes;
+	bool private_home; /* the first one was made for it: removed with it */
+	struct lib_revocations *revocations;
+};
+
+/*
+ * One call: an executor of its own, whose home is the one that counts now and which gives up when
+ * the caller's cancel says so. Nothing is to be released.
+ */
+struct lib_call {
+	struct container_driver driver;
+	struct executor executor;
+	const char *home;
+};
+void lib_call_begin(struct cloop_container *c, struct lib_call *ret);
