@@ -3,7 +3,7 @@ BUILD ?= build
 SECONDS_EACH ?= 60
 PAIRS ?= 15
 
-.PHONY: help deps build demo check check-images check-cosign bench lint format fuzz golden-update install
+.PHONY: help deps build demo check check-images check-cosign bench lint format fuzz golden-update docs install
 
 help:
 	@echo 'make deps           install the Debian packages that are missing (root or sudo)'
@@ -17,6 +17,7 @@ help:
 	@echo 'make fuzz           each fuzz target for SECONDS_EACH seconds ($(SECONDS_EACH))'
 	@echo 'make bench          ratios against the engines, printed as a table (PAIRS=$(PAIRS))'
 	@echo 'make golden-update  rewrite tests/golden from what the programs say; review the diff'
+	@echo 'make docs           rewrite docs/reference from the tables in src/; review the diff'
 	@echo 'make install        meson install (DESTDIR and BUILD are honoured)'
 
 deps:
@@ -54,6 +55,9 @@ fuzz:
 
 golden-update: build
 	@scripts/golden --update
+
+docs: build
+	@scripts/docs --update
 
 install: build
 	meson install -C $(BUILD)

@@ -174,5 +174,7 @@ const struct verb cmd_attach = {
 		"run's log; who attached is in the audit trail.\n"
 		"With --json a session that could not be had is told as one JSON object; "
 		"what the program prints is passed on as it is.",
+	.exits = "the program's own, 128+n when a signal ended it; 127 or 126 it was not found or "
+		 "cannot be executed; 1 there was no session; 2 wrong usage",
 	.run = run_attach,
 };

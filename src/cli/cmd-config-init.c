@@ -98,5 +98,7 @@ const struct verb cmd_config_init = {
 		"commented file with those values; says what it found and what is missing. Exits "
 		"with 1 "
 		"when no engine starts a container; the file is written all the same.",
+	.exits = "0 written, and an engine starts containers; 1 written, and none does, or failed; "
+		 "2 wrong usage",
 	.run = run,
 };

@@ -49,5 +49,6 @@ const struct verb cmd_doctor = {
 		"line is ok, "
 		"warn or fail, the name of the check, what was found, and what to do about it. "
 		"Exits with 1 when one fails.",
+	.exits = "0 nothing fails (a warning may be there); 1 a check fails; 2 wrong usage",
 	.run = run,
 };

@@ -417,5 +417,7 @@ const struct verb cmd_egress_firewall = {
 		"refused.\n"
 		"With --check it exits with 0 when every packet is allowed, with 1 when one is "
 		"not.",
+	.exits = "0 done, and every packet of --check is allowed; 1 one is not, or the filter is "
+		 "refused; 2 wrong usage",
 	.run = run,
 };

@@ -184,6 +184,7 @@ const struct verb cmd_executor_test = {
 	.help = "Preflight, then a real run that prints the version of the sandbox's own cloop. "
 		"Exits with 0 "
 		"when both went well, 1 when the run failed, 2 when a check is fatal.",
+	.exits = "0 both went well; 1 the run failed; 2 a check is fatal, or wrong usage",
 	.run = run_test,
 };
 

@@ -54,5 +54,6 @@ const struct verb cmd_image_check = {
 		"looked up only when a run starts. A configuration that cannot be used refuses "
 		"every "
 		"image. Exits with 0 when it is allowed, with 1 when it is refused.",
+	.exits = "0 allowed; 1 refused; 2 wrong usage",
 	.run = run,
 };

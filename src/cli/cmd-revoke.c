@@ -93,6 +93,10 @@ static int run_lease(struct cli *c, struct error *err)
 		NULL, NULL, NULL, NULL, false \
 	}
 
+static const char exits[] =
+	"0 taken back everywhere; 1 something is not taken back yet, or failed; "
+	"2 wrong usage";
+
 static const struct option secret_options[] = {ACTION, REASON, END};
 static const struct option egress_options[] = {REASON, END};
 static const struct option lease_options[] = {
@@ -116,6 +120,7 @@ const struct verb cmd_secret_revoke = {
 		"status is 0 for the state revoked, and 1 for revoke_pending, unreachable and "
 		"failed: something is not taken back yet. What a workload copied, or holds open, "
 		"no revocation reaches. Revoking twice is no error.",
+	.exits = exits,
 	.run = run_secret,
 };
 
@@ -130,6 +135,7 @@ const struct verb cmd_lease_revoke = {
 	.options = lease_options,
 	.help = "As secret revoke, with the same exit status, for the run of one lease; the grants "
 		"go on, and a later run gets them again.",
+	.exits = exits,
 	.run = run_lease,
 };
 
@@ -146,5 +152,6 @@ const struct verb cmd_egress_revoke = {
 		"session is closed, downloads and tunnels are cut, and the workload runs on "
 		"without the proxy. The answer says the outcome per run, as secret revoke does, "
 		"with the same exit status. Revoking twice is no error.",
+	.exits = exits,
 	.run = run_egress,
 };

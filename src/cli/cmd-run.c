@@ -227,5 +227,8 @@ const struct verb cmd_run = {
 		"--record gets each record, --detach starts one task only.\n"
 		"Example:\n"
 		"  cloop run --timeout 10m -- make test",
+	.exits = "the command's own; 122 stopped at its disk limit, 123 revoked, 124 timed out, "
+		 "125 refused or could not start, 126 or 127 the command could not be executed or "
+		 "was not found, 128+n ended by signal n; 2 wrong usage",
 	.run = run,
 };

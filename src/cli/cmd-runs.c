@@ -231,6 +231,7 @@ const struct verb cmd_wait = {
 	.max_args = 1,
 	.flags = VERB_JSON | VERB_HOME | VERB_RUN_EXIT,
 	.help = "Exits as `cloop run` would have done.",
+	.exits = "that of `cloop run` for the same run",
 	.run = run_wait,
 };
 

@@ -192,5 +192,6 @@ const struct verb cmd_sandbox_check = {
 		"valid file is judged further: its image by the operator's policy and, if the "
 		"project is bound to an executor, all of it by what that one can do. Exits "
 		"with 0 when the file is valid or absent, with 1 when it is refused.",
+	.exits = "0 valid, or there is no file; 1 not valid, or refused; 2 wrong usage",
 	.run = run,
 };

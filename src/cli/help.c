@@ -112,6 +112,11 @@ void help_usage_words(const struct verb *v, struct strv *ret)
 		strv_add(ret, "[-- ARGV...]");
 }
 
+const char *help_exit_status(const struct verb *v)
+{
+	return v->exits ? v->exits : "0 done; 1 refused or failed; 2 wrong usage";
+}
+
 void help_verb(struct str *out, const struct verb *v)
 {
 	AUTO(strv) words = STRV_INIT(WORDS_MAX);

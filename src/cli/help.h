@@ -18,5 +18,7 @@ void help_verb(struct str *out, const struct verb *v);
 
 /* "cloop run [--executor ID] [-- ARGV…]" as words that may be broken between each other. */
 void help_usage_words(const struct verb *v, struct strv *ret);
+/* What the command's exit statuses mean: "0 done; 1 refused or failed; 2 wrong usage". */
+const char *help_exit_status(const struct verb *v);
 /* Appends "--executor ID" as a reader should type it. */
 void help_option_text(struct str *out, const struct option *o);

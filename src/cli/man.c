@@ -100,7 +100,9 @@ void man_verb(struct str *out, const struct verb *v)
 	}
 	str_add_text(out, ".SH OPTIONS\n");
 	add_options(out, v);
-	str_add_text(out, ".SH SEE ALSO\n.BR cloop (1)\n");
+	str_add_text(out, ".SH EXIT STATUS\n");
+	add_string(out, help_exit_status(v));
+	str_add_text(out, "\n.SH SEE ALSO\n.BR cloop (1)\n");
 }
 
 static const char exit_statuses[] =

@@ -51,6 +51,7 @@ struct verb {
 	 * Paragraphs, one per line of text; a line that begins with two blanks is shown as it is.
 	 */
 	const char *help;
+	const char *exits; /* what its exit statuses mean, where those are not the usual ones */
 	/* The command: its exit status, or -1 and err, which the frame prints. */
 	int (*run)(struct cli *c, struct error *err);
 };

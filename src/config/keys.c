@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "config/values.h"
-#include "schema/key-docs.h"
 
 enum { PATH_MAX_BYTES = NODE_PATH_MAX, NEAREST = 3, FAR = 5 };
 
@@ -122,9 +121,4 @@ void keys_each(const char *section, keys_visit *fn, void *data)
 		visit(key->section, section, fn, data);
 	else if (key)
 		fn(data, section, key);
-}
-
-void keys_reference(struct str *out)
-{
-	key_docs_markdown(&values_schema, "config.yaml", out);
 }

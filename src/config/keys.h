@@ -10,5 +10,3 @@ must_check const struct schema_key *keys_find(const char *path, struct error *er
 /* Calls fn for every key below `section` ("" = all) that holds a value, in order of the tables. */
 typedef void keys_visit(void *data, const char *path, const struct schema_key *key);
 void keys_each(const char *section, keys_visit *fn, void *data);
-/* The configuration reference, as Markdown. */
-void keys_reference(struct str *out);

@@ -56,6 +56,23 @@ void key_docs_type(const struct schema_key *key, struct str *out)
 		str_add_text(out, ", required");
 }
 
+/* A pipe would end the cell. */
+static void add_cell(struct str *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '|')
+			str_add_char(out, '\\');
+		str_add_char(out, *text);
+	}
+}
+
+static void add_default(struct str *out, const char *text, const char *before)
+{
+	str_addf(out, "%s`", before);
+	add_cell(out, text[0] ? text : "\"\"");
+	str_add_char(out, '`');
+}
+
 static void add_section(const struct schema *s, const char *path, struct str *out)
 {
 	str_add_text(out, "\n");
@@ -68,10 +85,12 @@ static void add_section(const struct schema *s, const char *path, struct str *ou
 		key_docs_type(key, out);
 		str_add_text(out, " | ");
 		if (key->fallback)
-			str_addf(out, "`%s`", key->fallback[0] ? key->fallback : "\"\"");
+			add_default(out, key->fallback, "");
 		for (size_t k = 0; key->fallback_items && key->fallback_items[k]; k++)
-			str_addf(out, "%s`%s`", k ? ", " : "", key->fallback_items[k]);
-		str_addf(out, " | %s |\n", key->doc ? key->doc : "");
+			add_default(out, key->fallback_items[k], k ? ", " : "");
+		str_add_text(out, " | ");
+		add_cell(out, key->doc ? key->doc : "");
+		str_add_text(out, " |\n");
 	}
 	for (size_t i = 0; i < s->n; i++) {
 		AUTO(str) below = STR_INIT(NODE_PATH_MAX);
@@ -87,6 +106,7 @@ static void add_section(const struct schema *s, const char *path, struct str *ou
 
 void key_docs_markdown(const struct schema *s, const char *title, struct str *out)
 {
-	str_addf(out, "# %s\n", title);
+	if (title)
+		str_addf(out, "# %s\n", title);
 	add_section(s, "", out);
 }

@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "config/config.h"
-#include "config/keys.h"
 #include "unit/sys/unit-dir.h"
 
 #define CONTAINER(text) "executors:\n  container:\n    " text
@@ -264,17 +263,6 @@ static void test_warning(void **unused)
 	assert_string_equal(warnings.v[0].path, "executors.min_agent_build");
 }
 
-static void test_reference_names_every_key(void **unused)
-{
-	AUTO(str) out = STR_INIT(1 << 20);
-
-	(void)unused;
-	keys_reference(&out);
-	assert_non_null(strstr(str_text(&out), "## `executors.container.egress_filter`"));
-	assert_non_null(strstr(str_text(&out), "| `max_pids` |"));
-	assert_false(str_full(&out));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,7 +271,6 @@ int main(void)
 		cmocka_unit_test(test_values),
 		IN_DIR(test_files),
 		cmocka_unit_test(test_warning),
-		cmocka_unit_test(test_reference_names_every_key),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
