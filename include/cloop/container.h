@@ -119,9 +119,9 @@ CLOOP_API CLOOP_MUST_CHECK int cloop_container_preflight(struct cloop_container 
 	const struct cloop_cancel *cancel, const char *work_dir,
 	struct cloop_preflight_report **report, struct cloop_error *err);
 /*
- * Runs `cloop version` in a sandbox (§19.2); at most 120 s once it runs. work_dir: NULL or "" = a
- * directory made for it. *result is filled on failure, too, as far as it came (NULL: it did not
- * begin). Errors: those of cloop_container_start(), init_failed, cancelled.
+ * Runs `cloop version` in a sandbox (§19.2); cancel bounds its start, once it runs it has 120 s.
+ * work_dir: NULL or "" = a directory made for it. *result is filled on failure, too, as far as it
+ * came (NULL: it did not begin). Errors: those of cloop_container_start(), init_failed, cancelled.
  * Seed: Executor.SmokeTest.
  */
 CLOOP_API CLOOP_MUST_CHECK int cloop_container_smoke_test(struct cloop_container *container,

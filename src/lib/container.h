@@ -30,13 +30,19 @@ struct cloop_container {
 	struct lib_revocations *revocations;
 };
 
+/* Fills in what callers are told of the executor (runtime, capabilities): once, when it is made. */
+void lib_container_show(struct cloop_container *c);
+
 /*
- * One call: an executor of its own, whose home is the one that counts now and which gives up when
- * the caller's cancel says so. Nothing is to be released.
+ * One call: an executor of its own, whose home is the one that counts now and whose checks give up
+ * when the caller's cancel says so (NULL = never). Nothing is to be released; nothing in it
+ * outlives the container.
  */
 struct lib_call {
 	struct container_driver driver;
 	struct executor executor;
-	const char *home;
+	const char *home; /* of runs; absolute */
+	int cancel_fd;    /* to be given to a start; -1 = none */
 };
-void lib_call_begin(struct cloop_container *c, struct lib_call *ret);
+void lib_call_begin(
+	struct cloop_container *c, const struct cloop_cancel *cancel, struct lib_call *ret);

@@ -37,7 +37,7 @@ int64_t clock_realtime_ns(void)
 
 const char *clock_boot_id(void)
 {
-	static char id[BOOT_ID_LEN + 1];
+	static _Thread_local char id[BOOT_ID_LEN + 1];
 	char buf[BOOT_ID_LEN + 2];
 
 	if (id[0])

@@ -9,8 +9,17 @@
 /* Where a program may lie, seen from the folder of the running one: cloop, or one of libexec. */
 static const char *const folders[] = {"", "/../libexec/cloop", "/../../bin"};
 
+static char *set_folder; /* NULL = looked for from the running program on */
+
+void program_set_folder(const char *folder)
+{
+	mem_set_string(&set_folder, folder ? folder : CLOOP_LIBEXEC);
+}
+
 char *program_path(const char *name)
 {
+	if (set_folder)
+		return mem_printf("%s/%s", set_folder, name);
 	auto_free char *self = file_resolve("/proc/self/exe");
 	const char *part = strncmp(name, "cloop-", 6) == 0 ? name + 6 : "cli";
 	char *slash = self ? strrchr(self, '/') : NULL;

@@ -12,6 +12,12 @@
  */
 must_check char *program_path(const char *name);
 /*
+ * From now on they are in this folder (copied), whatever this program is and wherever it lies;
+ * NULL: the libexec directory that the build was configured with. For a library in other people's
+ * programs.
+ */
+void program_set_folder(const char *folder);
+/*
  * Appends what one of them gets of our environment: what finds its home, its sockets and other
  * programs. Nothing else of it, and no secret.
  */

@@ -33,8 +33,8 @@ static int load(struct curl_library *ret, struct error *err)
 
 const struct curl_library *curl_library(struct error *err)
 {
-	static struct curl_library library;
-	static bool loaded;
+	static _Thread_local struct curl_library library;
+	static _Thread_local bool loaded;
 
 	if (!loaded && load(&library, err) < 0)
 		return NULL;

@@ -15,12 +15,11 @@ const char *nft_call_program(void)
 {
 	static const char *const places[] = {
 		"/usr/sbin/nft", "/usr/bin/nft", "/sbin/nft", "/bin/nft"};
-	static const char *found;
 
-	for (size_t i = 0; !found && i < ARRAY_SIZE(places); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
 		if (access(places[i], X_OK) == 0)
-			found = places[i];
-	return found;
+			return places[i];
+	return NULL;
 }
 
 char *const *nft_call_env(void)
