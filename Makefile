@@ -3,7 +3,8 @@ BUILD ?= build
 SECONDS_EACH ?= 60
 PAIRS ?= 15
 
-.PHONY: help deps build demo check check-images check-cosign bench lint format fuzz golden-update docs install
+.PHONY: help deps build demo check check-images check-cosign bench lint format fuzz golden-update docs \
+	install uninstall deb
 
 help:
 	@echo 'make deps           install the Debian packages that are missing (root or sudo)'
@@ -18,7 +19,9 @@ help:
 	@echo 'make bench          ratios against the engines, printed as a table (PAIRS=$(PAIRS))'
 	@echo 'make golden-update  rewrite tests/golden from what the programs say; review the diff'
 	@echo 'make docs           rewrite docs/reference from the tables in src/; review the diff'
-	@echo 'make install        meson install (DESTDIR and BUILD are honoured)'
+	@echo 'make install        install (DESTDIR, PREFIX and BUILD are honoured)'
+	@echo 'make uninstall      remove what "make install" put there'
+	@echo 'make deb            build the Debian packages into build-deb/, judged by lintian'
 
 deps:
 	@scripts/deps
@@ -60,4 +63,11 @@ docs: build
 	@scripts/docs --update
 
 install: build
-	meson install -C $(BUILD)
+	@$(if $(PREFIX),meson setup --reconfigure $(BUILD) --prefix=$(PREFIX) >/dev/null && scripts/build $(BUILD))
+	@meson install --quiet --no-rebuild -C $(BUILD)
+
+uninstall:
+	@ninja --quiet -C $(BUILD) uninstall
+
+deb:
+	@scripts/deb
