@@ -3,6 +3,7 @@
  *     cloop-shim --home DIR --start HANDLE     lock on descriptor 3, dispatcher on descriptor 4
  *     cloop-shim --home DIR --adopt HANDLE
  *     cloop-shim --local-exec WORD…            a host process before it is one (local-exec.h)
+ *     cloop-shim --keep WORD…                  a keeper (spawn-keeper.h)
  */
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "executor/localprocess/local-supervise.h"
 #include "executor/rundir/record.h"
 #include "sys/log.h"
+#include "sys/spawn-keeper.h"
 
 enum { LOCK_FD = 3, CALLER_FD = 4 };
 
@@ -46,6 +48,8 @@ int main(int argc, char **argv)
 {
 	if (argc >= 3 && strcmp(argv[1], "--local-exec") == 0)
 		return local_exec(argv + 2);
+	if (argc >= 3 && strcmp(argv[1], "--keep") == 0)
+		return spawn_keeper_main(argv + 2);
 	signal(SIGXFSZ, SIG_IGN); /* a file limit is an error like a full disk */
 	signal(SIGPIPE, SIG_IGN); /* a session's program that closed its stdin */
 	log_open("cloop-shim", LOG_LEVEL_INFO);

@@ -7,6 +7,7 @@
 static void forget(struct child *c)
 {
 	cleanup_fd(&c->pidfd);
+	cleanup_fd(&c->keeper);
 	*c = CHILD_INIT;
 }
 
@@ -21,6 +22,12 @@ static int collect(struct child *c, int flags, int *ret_status, struct error *er
 		if (read(c->pidfd, &answered, sizeof(answered)) != sizeof(answered))
 			return error_set_errno(err, ERROR_IO, errno, "cannot wait for a child");
 		*ret_status = (int)(answered - 1);
+		forget(c);
+		return 0;
+	}
+	if (c->keeper >= 0) {
+		if (spawn_keeper_collect(c, flags & WNOHANG, ret_status) > 0)
+			return 1;
 		forget(c);
 		return 0;
 	}
@@ -51,6 +58,10 @@ void child_kill(struct child *c)
 {
 	if (c->pid <= 1 || c->pid == SPAWN_ANSWERED_PID)
 		return;
+	if (c->keeper >= 0) {
+		spawn_keeper_kill(c);
+		return;
+	}
 	/* Not yet collected, so the number cannot mean anybody else. */
 	kill(getpgid(c->pid) == c->pid ? -c->pid : c->pid, SIGKILL);
 }

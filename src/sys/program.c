@@ -1,5 +1,6 @@
 #include "sys/program.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -9,23 +10,35 @@
 /* Where a program may lie, seen from the folder of the running one: cloop, or one of libexec. */
 static const char *const folders[] = {"", "/../libexec/cloop", "/../../bin"};
 
-static char *set_folder; /* NULL = looked for from the running program on */
+/* NULL = that of the running program. Never freed, since another thread may be at it. */
+static _Atomic(char *) set_folder;
 
 void program_set_folder(const char *folder)
 {
-	mem_set_string(&set_folder, folder ? folder : CLOOP_LIBEXEC);
+	const char *now = folder ? folder : CLOOP_LIBEXEC, *before = atomic_load(&set_folder);
+
+	if (!before || strcmp(before, now) != 0)
+		atomic_store(&set_folder, mem_strdup(now));
+}
+
+/* The folder from which programs are looked for; caller frees. */
+static char *folder_of_self(void)
+{
+	const char *set = atomic_load(&set_folder);
+	char *self = set ? mem_strdup(set) : file_resolve("/proc/self/exe");
+	char *slash = self && !set ? strrchr(self, '/') : NULL;
+
+	if (slash)
+		*slash = '\0';
+	return self;
 }
 
 char *program_path(const char *name)
 {
-	if (set_folder)
-		return mem_printf("%s/%s", set_folder, name);
-	auto_free char *self = file_resolve("/proc/self/exe");
+	auto_free char *self = folder_of_self();
 	const char *part = strncmp(name, "cloop-", 6) == 0 ? name + 6 : "cli";
-	char *slash = self ? strrchr(self, '/') : NULL;
 
-	if (slash) {
-		*slash = '\0';
+	if (self) {
 		for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
 			auto_free char *path = mem_printf("%s%s/%s", self, folders[i], name);
 			if (access(path, R_OK) == 0)
@@ -35,7 +48,8 @@ char *program_path(const char *name)
 		if (access(built, R_OK) == 0)
 			return TAKE_PTR(built);
 	}
-	return mem_printf("%s/%s", CLOOP_LIBEXEC, name);
+	const char *set = atomic_load(&set_folder);
+	return mem_printf("%s/%s", set ? set : CLOOP_LIBEXEC, name);
 }
 
 void program_environment(struct strv *env)

@@ -12,9 +12,9 @@
  */
 must_check char *program_path(const char *name);
 /*
- * From now on they are in this folder (copied), whatever this program is and wherever it lies;
- * NULL: the libexec directory that the build was configured with. For a library in other people's
- * programs.
+ * From now on this folder (copied) stands for that of the running program, whatever that is and
+ * wherever it lies; NULL: the libexec directory that the build was configured with. For a library
+ * in other people's programs. Any thread.
  */
 void program_set_folder(const char *folder);
 /*

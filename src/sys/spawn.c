@@ -59,7 +59,7 @@ static void plan_done(struct plan *p)
 	posix_spawn_file_actions_destroy(&p->actions);
 }
 
-static int highest_to(const struct spawn *s)
+int spawn_highest_fd(const struct spawn *s)
 {
 	int highest = STDERR_FILENO;
 
@@ -83,7 +83,7 @@ static int dup_for(const struct plan *p, const struct spawn *s, int to)
 /* 0 or an errno. */
 static int plan_fds(struct plan *p, const struct spawn *s)
 {
-	int highest = highest_to(s), r = 0;
+	int highest = spawn_highest_fd(s), r = 0;
 
 	for (size_t i = 0; i < s->n_fds; i++) {
 		int fd = fcntl(s->fds[i].from, F_DUPFD_CLOEXEC, highest + 1);
@@ -139,7 +139,7 @@ static int start(const struct spawn *s, pid_t *ret_pid)
 	return r;
 }
 
-int spawn_start_real(const struct spawn *s, struct child *ret, struct error *err)
+int spawn_start_own(const struct spawn *s, struct child *ret, struct error *err)
 {
 	AUTO(child) c = CHILD_INIT;
 
@@ -157,6 +157,13 @@ int spawn_start_real(const struct spawn *s, struct child *ret, struct error *err
 	*ret = c;
 	c = CHILD_INIT;
 	return 0;
+}
+
+int spawn_start_real(const struct spawn *s, struct child *ret, struct error *err)
+{
+	auto_free char *keeper = spawn_keeper_program();
+
+	return keeper ? spawn_keeper_start(s, keeper, ret, err) : spawn_start_own(s, ret, err);
 }
 
 /* What the answer says on stdout and stderr goes to whoever would have read it. */
@@ -182,7 +189,7 @@ static int answered_child(
 		return error_set_errno(
 			err, ERROR_IO, errno, "cannot answer for %s", quoted_string(s->path));
 	write_answer(s, answer);
-	*ret = (struct child){.pid = SPAWN_ANSWERED_PID, .pidfd = fd};
+	*ret = (struct child){.pid = SPAWN_ANSWERED_PID, .pidfd = fd, .keeper = -1};
 	return 0;
 }
 

@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
-enum { SPAWN_FDS_MAX = 8 };
+enum { SPAWN_FDS_MAX = 10 };
 
 /* A descriptor of ours that the child gets under number `to`. */
 struct spawn_fd {
@@ -27,11 +27,13 @@ struct spawn_fd {
 };
 
 struct spawn {
-	const char *path;                   /* absolute; never searched */
-	char *const *argv;                  /* argv[0] included, NULL-terminated */
-	char *const *env;                   /* NULL-terminated; NULL = empty environment */
-	const char *cwd;                    /* NULL = "/" */
-	bool new_session;                   /* setsid; the pid is then also the process group */
+	const char *path;  /* absolute; never searched */
+	char *const *argv; /* argv[0] included, NULL-terminated */
+	char *const *env;  /* NULL-terminated; NULL = empty environment */
+	const char *cwd;   /* NULL = "/" */
+	bool new_session;  /* setsid; the pid is then also the process group */
+	bool detached;     /* nobody will wait for it (spawn-keeper.h) */
+	bool orphans;      /* its keeper, if it has one, gets its orphans, until child_wait() */
 	struct spawn_fd fds[SPAWN_FDS_MAX]; /* 0-2 that are not named are /dev/null */
 	const char *tty;                    /* or this; with new_session its controlling terminal */
 	size_t n_fds;
@@ -39,9 +41,10 @@ struct spawn {
 
 struct child {
 	pid_t pid;
-	int pidfd; /* readable when the child has ended; owned */
+	int pidfd;  /* readable when the child has ended; owned */
+	int keeper; /* the socket of its keeper (spawn-keeper.h); -1 = it is our own child; owned */
 };
-#define CHILD_INIT ((struct child){.pid = -1, .pidfd = -1})
+#define CHILD_INIT ((struct child){.pid = -1, .pidfd = -1, .keeper = -1})
 
 /*
  * Starts the program. Errors: io (could not be executed or no resources), the message names path

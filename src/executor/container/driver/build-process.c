@@ -9,7 +9,7 @@
  * We are a child subreaper meanwhile, so that a process whose parent died comes to us. Of such
  * orphans those are ended that belong to a container, to the client's session or to one of which a
  * process was killed; an engine's daemon for everybody (podman's pause process, a DNS server) is
- * not ours to end.
+ * not ours to end. A process that is not ours to shape leaves that to the client's keeper.
  */
 #include "executor/container/driver/build-process.h"
 
@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -24,6 +25,7 @@
 #include "sys/clock.h"
 #include "sys/descendants.h"
 #include "sys/file.h"
+#include "sys/spawn-keeper.h"
 
 enum {
 	CHUNK = 65536,
@@ -42,6 +44,7 @@ struct build {
 	struct descendants before; /* children that we had: not the build's */
 	struct descendants killed; /* of its commands */
 	int was_subreaper;
+	bool kept; /* orphans come to the client's keeper, not to us */
 	bool ended;
 	int64_t stop_ms; /* boottime when it was told to stop; 0 = not yet */
 	int64_t look_ms; /* when its commands were looked for last: a walk through /proc */
@@ -54,7 +57,8 @@ static void build_done(struct build *b)
 	cleanup_fd(&b->output);
 	descendants_done(&b->before);
 	descendants_done(&b->killed);
-	prctl(PR_SET_CHILD_SUBREAPER, b->was_subreaper, 0, 0, 0);
+	if (!b->kept)
+		prctl(PR_SET_CHILD_SUBREAPER, b->was_subreaper, 0, 0, 0);
 }
 
 static int begin(struct build *b, struct error *err)
@@ -75,12 +79,16 @@ static int begin(struct build *b, struct error *err)
 		.argv = b->what->argv->v,
 		.env = b->what->env->v,
 		.new_session = true,
+		.orphans = true,
 		.fds = {{dockerfile, 0}, {theirs, 1}, {theirs, 2}},
 		.n_fds = 3,
 	};
-	descendants_find(getpid(), &b->before);
-	prctl(PR_GET_CHILD_SUBREAPER, &b->was_subreaper, 0, 0, 0);
-	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	b->kept = spawn_keeper_used();
+	if (!b->kept) {
+		descendants_find(getpid(), &b->before);
+		prctl(PR_GET_CHILD_SUBREAPER, &b->was_subreaper, 0, 0, 0);
+		prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	}
 	if (spawn_start(&s, &b->client, err) < 0)
 		return -1;
 	b->session = b->client.pid;
@@ -125,13 +133,16 @@ static void stop(struct build *b, enum build_end why)
 	b->outcome.end = why;
 	b->stop_ms = clock_boottime_ms();
 	if (!is_podman(b))
-		kill(b->client.pid, SIGTERM);
+		pidfd_send_signal(b->client.pidfd, SIGTERM, NULL, 0);
 }
 
 static void force(struct build *b)
 {
 	b->outcome.forced = true;
-	child_kill(&b->client);
+	if (b->kept)
+		pidfd_send_signal(b->client.pidfd, SIGKILL, NULL, 0);
+	else
+		child_kill(&b->client);
 }
 
 /* Once told to stop: podman's commands as often as it begins one, then the client itself. */
@@ -186,7 +197,7 @@ static bool sweep_once(const struct build *b)
 	AUTO(descendants) now = DESCENDANTS_INIT;
 	bool left = false;
 
-	descendants_find(getpid(), &now);
+	descendants_find(b->kept ? b->session : getpid(), &now);
 	for (size_t i = 0; i < now.n; i++) {
 		const struct descendant *p = &now.v[i];
 		if (descendants_have(&b->before, p->pid))
@@ -234,8 +245,11 @@ int build_process_run(
 		kill_commands(&b);
 		force(&b);
 	}
+	if (b.kept)
+		sweep(&b);
 	int r = child_wait(&b.client, &b.outcome.status, err);
-	sweep(&b);
+	if (!b.kept)
+		sweep(&b);
 	drain(&b);
 	*ret = b.outcome;
 	return b.ended ? r : -1;

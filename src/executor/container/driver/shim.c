@@ -19,7 +19,7 @@ static int run_shim(const struct shim_call *c, struct child *ret, struct error *
 	AUTO(strv) env = STRV_INIT(16);
 	AUTO(strv) argv = STRV_INIT(8);
 	auto_free char *path = program_path("cloop-shim");
-	struct spawn s = {.path = path, .new_session = true, .n_fds = c->n_fds};
+	struct spawn s = {.path = path, .new_session = true, .detached = true, .n_fds = c->n_fds};
 
 	for (size_t i = 0; i < c->n_fds; i++)
 		s.fds[i] = c->fds[i];
