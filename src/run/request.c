@@ -6,6 +6,7 @@
 #include "executor/rundir/record.h"
 #include "executor/rundir/space-wait.h"
 #include "run/follow.h"
+#include "sys/cancel.h"
 #include "sys/clock.h"
 
 enum { ANSWER_MS = 60000, LISTEN_MS = 3000, AGAIN_MS = 20, WAIT_ENDS_MS = 10000 };
@@ -28,7 +29,8 @@ int request_ask(const struct home *home, const struct rundir *run, const json_t 
 		/* A new supervisor needs a moment until it listens. */
 		if (!error_is(err, ERROR_ATTACH_CLOSED) || clock_boottime_ms() > until)
 			return -1;
-		clock_sleep_ms(AGAIN_MS);
+		if (cancel_pause(AGAIN_MS))
+			return cancel_refuse(err, "the request to the supervisor");
 	}
 }
 
@@ -47,7 +49,8 @@ static int end_wait(const struct home *home, const struct rundir *run, struct er
 	while (space_wait_goes_on(run) && clock_boottime_ms() < until) {
 		if (space_wait_cancel(run, err) < 0 || follow_adopt(home, run, NULL, err) < 0)
 			return -1;
-		clock_sleep_ms(AGAIN_MS);
+		if (cancel_pause(AGAIN_MS))
+			return cancel_refuse(err, "the end of the wait for free space");
 	}
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <poll.h>
 
 #include "base/text.h"
+#include "sys/cancel.h"
 #include "sys/clock.h"
 #include "sys/spawn-internal.h"
 
@@ -87,6 +88,11 @@ static void give_up(struct call *c, bool *why)
 	child_kill(&c->child);
 }
 
+static int cancel_of(const struct call *c)
+{
+	return c->how->cancel_fd >= 0 ? c->how->cancel_fd : cancel_fd();
+}
+
 static int step(struct call *c, struct error *err)
 {
 	bool given_up = c->result.timed_out || c->result.cancelled;
@@ -94,7 +100,7 @@ static int step(struct call *c, struct error *err)
 		[SLOT_OUT] = {.fd = c->pipes[0], .events = POLLIN},
 		[SLOT_ERR] = {.fd = c->pipes[1], .events = POLLIN},
 		[SLOT_CHILD] = {.fd = c->child.pidfd, .events = POLLIN},
-		[SLOT_CANCEL] = {.fd = given_up ? -1 : c->how->cancel_fd, .events = POLLIN},
+		[SLOT_CANCEL] = {.fd = given_up ? -1 : cancel_of(c), .events = POLLIN},
 	};
 
 	if (poll(p, SLOT_COUNT, poll_timeout(c)) < 0) {

@@ -67,7 +67,7 @@ struct capture {
 	size_t stdout_max; /* kept; the rest is read and dropped */
 	size_t stderr_max;
 	int64_t timeout_ms; /* 0 = none; on expiry the process group gets SIGKILL */
-	int cancel_fd;      /* readable = give up like a timeout; -1 = none */
+	int cancel_fd;      /* readable = give up like a timeout; -1 = that of cancel.h */
 };
 struct captured {
 	struct str out;

@@ -10,6 +10,7 @@
 #include <sys/un.h>
 
 #include "base/mem.h"
+#include "sys/cancel.h"
 #include "sys/clock.h"
 #include "sys/file.h"
 
@@ -120,10 +121,13 @@ static int receive(int fd, int64_t deadline, json_t **ret, struct error *err)
 		if (r != 0)
 			return r < 0 ? -1 : 0;
 		int64_t left = deadline ? deadline - clock_boottime_ms() : -1;
-		struct pollfd p = {.fd = fd, .events = POLLIN};
-		if ((deadline && left <= 0) || poll(&p, 1, (int)left) == 0)
+		struct pollfd p[2] = {
+			{.fd = fd, .events = POLLIN}, {.fd = cancel_fd(), .events = POLLIN}};
+		if ((deadline && left <= 0) || poll(p, 2, (int)left) == 0)
 			return error_set(
 				err, ERROR_SIGNAL_FAILED, "the supervisor did not answer in time");
+		if (p[1].revents)
+			return cancel_refuse(err, "the wait for the supervisor's answer");
 		size_t want = bytes_missing(&in);
 		char *room = str_reserve(&in, want);
 		ssize_t n = room ? recv(fd, room, want, 0) : 0;

@@ -27,7 +27,7 @@ must_check int control_decode(struct str *in, json_t **ret, struct error *err);
 
 /*
  * One request, one answer, within timeout_ms (0 = none). An error envelope in the answer becomes
- * the error of the call. attach_closed when nobody listens.
+ * the error of the call. attach_closed when nobody listens; `cancelled` as sys/cancel.h says.
  */
 must_check int control_call(const struct home *h, const char *handle, const json_t *request,
 	int64_t timeout_ms, json_t **ret, struct error *err);

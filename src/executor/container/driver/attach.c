@@ -4,6 +4,7 @@
 #include "executor/container/driver/shim.h"
 #include "executor/rundir/control.h"
 #include "executor/rundir/record.h"
+#include "sys/cancel.h"
 #include "sys/clock.h"
 
 enum {
@@ -37,7 +38,8 @@ int attach_open(const struct home *home, const struct rundir *run, const struct 
 			return 0;
 		if (clock_boottime_ms() >= begin + patience(err) && !record_final_now(run))
 			return -1;
-		clock_sleep_ms(AGAIN_MS);
+		if (cancel_pause(AGAIN_MS))
+			return cancel_refuse(err, "the session");
 	}
 	error_set(err, ERROR_ATTACH_CLOSED, "run %s has ended", run->handle);
 	return error_set_remedy(err,

@@ -46,8 +46,9 @@ int client_run(const struct client_call *call, struct captured *ret, struct erro
 		return error_set(err, ERROR_ENGINE_TIMEOUT, "%s %s did not answer within %lld s",
 			argv.v[0], call->args[0], (long long)(call->timeout_ms / 1000));
 	if (answer.cancelled)
-		return error_set(err, ERROR_START_CANCELLED, "%s %s was cancelled", argv.v[0],
-			call->args[0]);
+		return error_set(err,
+			call->cancel_fd >= 0 ? ERROR_START_CANCELLED : ERROR_CANCELLED,
+			"%s %s was cancelled", argv.v[0], call->args[0]);
 	bool good = WIFEXITED(answer.status) && WEXITSTATUS(answer.status) == 0;
 	*ret = answer;
 	answer = (struct captured){.status = 0};

@@ -14,7 +14,7 @@ struct client_call {
 	const char *const *args; /* behind the engine's name, NULL-terminated */
 	int64_t timeout_ms;
 	size_t stdout_max;
-	int cancel_fd; /* readable = give up; -1 = none */
+	int cancel_fd; /* of a start: readable = give up; -1 = none */
 };
 
 /*
@@ -25,7 +25,7 @@ must_check int client_environment(
 	const struct runtime *runtime, const char *home, struct strv *ret, struct error *err);
 /*
  * 0: it ended with exit status 0; 1: with another one (the words are in *ret); -1: engine_timeout,
- * start_cancelled, io. *ret is the caller's in every case but -1.
+ * start_cancelled, cancelled (cancel.h), io. *ret is the caller's in every case but -1.
  */
 must_check int client_run(const struct client_call *call, struct captured *ret, struct error *err);
 /* The same, where another exit status is an error, too, the one of client_explain(): 0 or -1. */

@@ -10,6 +10,7 @@
 #include "executor/container/inspect.h"
 #include "executor/rundir/record.h"
 #include "executor/rundir/stage-wipe.h"
+#include "sys/cancel.h"
 #include "sys/clock.h"
 #include "sys/log.h"
 #include "trust/reap.h"
@@ -127,7 +128,8 @@ static void await_supervisor(struct reaping *r, const char *handle)
 	if (rundir_open(&r->home, handle, &run, &err) < 0)
 		return;
 	while (rundir_supervised(&run, &err) == 1 && clock_boottime_ms() < until)
-		clock_sleep_ms(SUPERVISOR_EVERY_MS);
+		if (cancel_pause(SUPERVISOR_EVERY_MS))
+			return;
 	int64_t left = until - clock_boottime_ms();
 	r->patience = left > 0 ? left : 0;
 }

@@ -5,6 +5,7 @@
 #include "executor/rundir/control.h"
 #include "executor/rundir/record.h"
 #include "executor/rundir/stage-wipe.h"
+#include "sys/cancel.h"
 #include "sys/clock.h"
 
 enum {
@@ -73,7 +74,8 @@ static json_t *after_the_end(const struct revocation *r)
 	if (rundir_has_leftovers(&r->run) && shim_ensure(&r->home, &r->run, &err) < 0)
 		return outcome("unreachable", err.message);
 	while (rundir_supervised(&r->run, &err) > 0 && clock_boottime_ms() < until)
-		clock_sleep_ms(AGAIN_MS);
+		if (cancel_pause(AGAIN_MS))
+			break;
 	if (rundir_supervised(&r->run, &err) > 0)
 		return outcome("unreachable", "what is left of the run is still being removed");
 	if (stage_wipe_run(&r->run, &err) < 0)
@@ -119,10 +121,9 @@ int container_driver_revoke(const struct executor *e, const char *home, const ch
 		}
 		/* A new supervisor needs a moment until it listens. */
 		if (got < 0 || clock_boottime_ms() > until ||
-			!error_is(&why, ERROR_ATTACH_CLOSED)) {
+			!error_is(&why, ERROR_ATTACH_CLOSED) || cancel_pause(AGAIN_MS)) {
 			*ret = outcome("unreachable", why.message);
 			return 0;
 		}
-		clock_sleep_ms(AGAIN_MS);
 	}
 }

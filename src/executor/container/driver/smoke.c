@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "executor/rundir/record.h"
 #include "executor/runlog/log-reader.h"
+#include "sys/cancel.h"
 #include "sys/clock.h"
 
 enum { SHOWN_MAX = 400, REMOVED_WITHIN_MS = 10000, OUTPUT_MAX = 65536, LATE_MS = 120000 };
@@ -29,7 +30,8 @@ static void wait_removed(const struct rundir *run)
 	int64_t until = clock_boottime_ms() + REMOVED_WITHIN_MS;
 
 	while (rundir_supervised(run, &err) == 1 && clock_boottime_ms() < until)
-		clock_sleep_ms(20);
+		if (cancel_pause(20))
+			return;
 }
 
 /* Waits until the record is final; the workload itself is bounded by its timeout. */
@@ -42,8 +44,21 @@ static json_t *wait_final(const struct rundir *run, int64_t timeout_ms, struct e
 		if (!record || record_final(record) || clock_boottime_ms() > until)
 			return record;
 		json_decref(record);
-		clock_sleep_ms(20);
+		if (cancel_pause(20)) {
+			cancel_refuse(err, "the smoke run");
+			return NULL;
+		}
 	}
+}
+
+/* Nobody waits for it any more. */
+static void end_run(const struct executor *e, const char *home, const char *handle)
+{
+	auto_error struct error ignored = ERROR_INIT;
+	int before = cancel_use(-1);
+
+	(void)!e->ops->signal(e, home, handle, EXECUTOR_KILL, &ignored);
+	cancel_use(before);
 }
 
 int smoke_run(const struct executor *e, const struct executor_start *start, json_t *result,
@@ -60,6 +75,10 @@ int smoke_run(const struct executor *e, const struct executor_start *start, json
 	auto_json *request = rundir_read(&run, REQUEST_FILE, err);
 	json_object_set(result, "container_name", json_object_get(request, "container_name"));
 	auto_json *record = wait_final(&run, start->timeout_ms, err);
+	if (!record) {
+		end_run(e, start->home, handle);
+		return -1;
+	}
 	wait_removed(&run);
 	read_output(&run, &out);
 	struct text shown = text_trim((struct text){str_text(&out), out.len});
