@@ -8,7 +8,7 @@
 #include "executor/rundir/control.h"
 #include "executor/rundir/record.h"
 #include "executor/rundir/stage-wipe.h"
-#include "sys/clock.h"
+#include "sys/cancel.h"
 #include "sys/log.h"
 
 enum { LOOK_EVERY_MS = 500, RUNS_MAX = 100000, ADOPTIONS_MAX = 10, AGAIN_MS = 50 };
@@ -72,7 +72,7 @@ void follow_adopt_all(const struct home *home)
 }
 
 /* The supervisor is gone, or may be: 0 go on, 1 the run is over, -1. */
-static int look_after(struct follow *f, unsigned *adoptions, struct error *err)
+static int look_after(struct follow *f, struct error *err)
 {
 	if (record_final_now(f->run))
 		return 1;
@@ -81,23 +81,24 @@ static int look_after(struct follow *f, unsigned *adoptions, struct error *err)
 		f->supervisor = -1;
 	}
 	/* One that cannot even begin is not started over and over. */
-	if (*adoptions > 0)
-		clock_sleep_ms(*adoptions * AGAIN_MS);
+	if (f->adoptions > 0 && cancel_pause(f->adoptions * AGAIN_MS))
+		return cancel_refuse(err, "the wait for output");
 	int r = follow_adopt(f->home, f->run, &f->supervisor, err);
-	if (r == 1 && ++*adoptions > ADOPTIONS_MAX)
+	if (r == 1 && ++f->adoptions > ADOPTIONS_MAX)
 		return error_set(err, ERROR_LOST,
 			"the supervisors of run %s die one after the other", f->run->handle);
 	return r < 0 ? -1 : 0;
 }
 
 /* Waits for more output, a signal, or the end of the supervisor. 1: the run is over. */
-static int wait_for_more(struct follow *f, int log_fd, unsigned *adoptions, struct error *err)
+static int wait_for_more(struct follow *f, int log_fd, struct error *err)
 {
 	bool flood = f->drained >= FLOOD_BYTES;
 	struct pollfd p[] = {
 		{.fd = flood ? -1 : log_fd, .events = POLLIN},
 		{.fd = f->supervisor, .events = POLLIN},
 		{.fd = f->signals, .events = POLLIN},
+		{.fd = cancel_fd(), .events = POLLIN},
 	};
 
 	f->drained = 0;
@@ -107,77 +108,87 @@ static int wait_for_more(struct follow *f, int log_fd, unsigned *adoptions, stru
 				     : LOOK_EVERY_MS);
 	if (n < 0 && errno != EINTR)
 		return error_set_errno(err, ERROR_IO, errno, "waiting for output");
+	if (n > 0 && p[3].revents)
+		return cancel_refuse(err, "the wait for output");
 	if (n > 0 && p[2].revents)
 		f->on_signal(f->data);
 	if ((n == 0 && !flood) || (n > 0 && p[1].revents))
-		return look_after(f, adoptions, err);
+		return look_after(f, err);
 	return 0;
 }
 
-/* All frames that are there. 0 more may come, 1 on_frame stopped, 2 the end. */
-static int drain(struct follow *f, struct log_reader *reader, struct error *err)
-{
-	struct log_frame frame;
-
-	for (;;) {
-		switch (log_reader_next(reader, &frame, err)) {
-		case LOG_READ_FRAME:
-			f->since_seq = frame.seq;
-			f->drained += frame.data.len;
-			f->reader = reader;
-			if (!f->on_frame(f->data, &frame))
-				return 1;
-			break;
-		case LOG_READ_NOTHING:
-			return 0;
-		case LOG_READ_END:
-			return 2;
-		case LOG_READ_ERROR:
-		default:
-			return -1;
-		}
-	}
-}
-
-/* The log has ended, and the record that says how is not there yet. */
-static int await_record(struct follow *f, unsigned *adoptions, struct error *err)
+/* The log has ended, and the record that says how is not there yet. 1, or -1. */
+static int await_record(struct follow *f, struct error *err)
 {
 	int r = record_final_now(f->run) ? 1 : 0;
 
-	while (r == 0)
-		r = wait_for_more(f, -1, adoptions, err);
-	return r < 0 ? -1 : 0;
+	while (f->until_end && r == 0)
+		r = wait_for_more(f, -1, err);
+	return r < 0 ? -1 : 1;
+}
+
+/* 0 a frame, 1 the log has ended, 2 nothing is there now, -1. */
+static int read_one(struct follow *f, struct log_frame *ret, struct error *err)
+{
+	int missing = f->reader ? 0 : log_reader_open(f->run->fd, f->since_seq, &f->reader, err);
+
+	if (missing != 0)
+		return missing < 0 ? -1 : 2;
+	switch (log_reader_next(f->reader, ret, err)) {
+	case LOG_READ_FRAME:
+		f->since_seq = ret->seq;
+		f->drained += ret->data.len;
+		return 0;
+	case LOG_READ_NOTHING:
+		return 2;
+	case LOG_READ_END:
+		return 1;
+	case LOG_READ_ERROR:
+	default:
+		return -1;
+	}
+}
+
+int follow_next(struct follow *f, struct log_frame *ret, struct error *err)
+{
+	while (!f->ended) {
+		int r = read_one(f, ret, err);
+		if (r == 2 && (f->over || !f->until_end)) {
+			r = 1;
+		} else if (r == 2) {
+			r = wait_for_more(f, f->reader ? log_reader_fd(f->reader) : -1, err);
+			/* Final, and nobody writes any more: one last look at the log. */
+			f->over = r == 1;
+			if (r < 0)
+				return -1;
+			continue;
+		} else if (r == 1) {
+			r = await_record(f, err);
+		}
+		if (r <= 0)
+			return r;
+		f->ended = true;
+	}
+	return 1;
+}
+
+void follow_done(struct follow *f)
+{
+	log_reader_free(f->reader);
+	f->reader = NULL;
+	if (f->supervisor >= 0)
+		close(f->supervisor);
+	f->supervisor = -1;
 }
 
 int follow_run(struct follow *f, struct error *err)
 {
-	AUTO_PTR(log_reader) reader = NULL;
-	unsigned adoptions = 0;
-	bool over = false;
-	int result = 0;
+	struct log_frame frame;
+	bool stopped = false;
+	int r = 0;
 
-	for (;;) {
-		int missing = reader ? 0 : log_reader_open(f->run->fd, f->since_seq, &reader, err);
-		int r = missing ? 0 : drain(f, reader, err);
-		if (missing < 0 || r < 0)
-			result = -1;
-		if (result < 0 || r > 0 || over || !f->until_end) {
-			result = result < 0 ? result : r == 1;
-			if (r == 2 && f->until_end)
-				result = await_record(f, &adoptions, err);
-			break;
-		}
-		r = wait_for_more(f, reader ? log_reader_fd(reader) : -1, &adoptions, err);
-		if (r < 0) {
-			result = -1;
-			break;
-		}
-		/* Final, and nobody writes any more: one last look at the log. */
-		over = r == 1;
-	}
-	if (f->supervisor >= 0)
-		close(f->supervisor);
-	f->supervisor = -1;
-	f->reader = NULL;
-	return result;
+	while (!stopped && (r = follow_next(f, &frame, err)) == 0)
+		stopped = !f->on_frame(f->data, &frame);
+	follow_done(f);
+	return r < 0 ? -1 : stopped;
 }

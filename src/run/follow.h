@@ -10,6 +10,7 @@
 /* Gets every frame; false ends the following. */
 typedef bool follow_fn(void *data, const struct log_frame *frame);
 
+/* Frame by frame with follow_next(), or all of it with follow_run(). */
 struct follow {
 	const struct home *home;
 	const struct rundir *run;
@@ -18,12 +19,24 @@ struct follow {
 	int supervisor; /* pidfd, readable when it is gone; -1 = not ours, looked after by its lock
 			 */
 	int signals;    /* readable: on_signal is called; -1 = none */
-	follow_fn *on_frame;
+	follow_fn *on_frame; /* of follow_run() */
 	void (*on_signal)(void *data);
 	void *data;
-	struct log_reader *reader; /* set by follow_run() while it calls on_frame */
-	size_t drained;            /* bytes since it last waited; its own */
+	struct log_reader *reader; /* of the frame that was given last */
+	/* Its own. */
+	size_t drained; /* bytes since it last waited */
+	unsigned adoptions;
+	bool over, ended;
 };
+/* Closes what it has opened, and f->supervisor. */
+void follow_done(struct follow *f);
+
+/*
+ * 0: *ret (its data included) is the next frame, valid until the next call. 1: the log has ended
+ * (or, without until_end, was read; the final record is on disk with it); stays so. -1: `cancelled`
+ * (sys/cancel.h), after which it may go on, or a failure.
+ */
+must_check int follow_next(struct follow *f, struct log_frame *ret, struct error *err);
 
 /*
  * 0 when the log has ended (or, without until_end, was read); the final record is then on disk. 1:
