@@ -12,6 +12,8 @@
 #include "sys/env.h"
 #include "sys/file.h"
 
+enum { PASSWD_MAX = 16384 };
+
 void home_done(struct home *h)
 {
 	int *fds[] = {&h->fd, &h->runs_fd, &h->sockets_fd};
@@ -27,11 +29,14 @@ void home_done(struct home *h)
 char *home_of_user(void)
 {
 	const char *home = env_get("HOME");
+	struct passwd entry, *found = NULL;
+	char texts[PASSWD_MAX];
 
 	if (home && home[0] == '/')
 		return mem_strdup(home);
-	const struct passwd *entry = getpwuid(geteuid());
-	return mem_strdup(entry && entry->pw_dir ? entry->pw_dir : "");
+	if (getpwuid_r(geteuid(), &entry, texts, sizeof(texts), &found) != 0 || !found)
+		return mem_strdup("");
+	return mem_strdup(entry.pw_dir ? entry.pw_dir : "");
 }
 
 /* A directory that only we can write: made if missing, opened, judged. */

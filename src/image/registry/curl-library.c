@@ -1,6 +1,7 @@
 #include "image/registry/curl-library.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,11 +34,13 @@ static int load(struct curl_library *ret, struct error *err)
 
 const struct curl_library *curl_library(struct error *err)
 {
-	static _Thread_local struct curl_library library;
-	static _Thread_local bool loaded;
+	static struct curl_library library;
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static bool loaded;
 
-	if (!loaded && load(&library, err) < 0)
-		return NULL;
-	loaded = true;
-	return &library;
+	pthread_mutex_lock(&lock);
+	loaded = loaded || load(&library, err) == 0;
+	const struct curl_library *ret = loaded ? &library : NULL;
+	pthread_mutex_unlock(&lock);
+	return ret;
 }
