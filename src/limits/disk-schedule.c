@@ -8,6 +8,7 @@ enum {
 	FIRST_MS = 15000,
 	COST_FACTOR = 10,
 	DEADLINE_MS = 60000,
+	US_PER_MS = 1000,
 };
 
 /* Far above any walk, and far from an overflow when multiplied. */
@@ -30,6 +31,13 @@ struct disk_schedule disk_schedule_resolve(struct disk_schedule s)
 	if (s.first_ms > s.max_ms)
 		s.first_ms = s.max_ms;
 	return s;
+}
+
+int64_t disk_schedule_cost(int64_t took_ms, int64_t cpu_us)
+{
+	int64_t cpu_ms = (cpu_us + US_PER_MS - 1) / US_PER_MS;
+
+	return took_ms > cpu_ms ? took_ms : cpu_ms;
 }
 
 static double cost_bound(const struct disk_schedule *s, int64_t cost_ms)

@@ -16,7 +16,10 @@ struct disk_schedule {
 /* With defaults filled in, and each bound brought in line with the others. */
 struct disk_schedule disk_schedule_resolve(struct disk_schedule s);
 
-/* What one walk found, how long it took, and when it was done. */
+/* Of a walk: how long it took, or the CPU time of all its threads where that is more. */
+int64_t disk_schedule_cost(int64_t took_ms, int64_t cpu_us);
+
+/* What one walk found, what it cost, and when it was done. */
 struct disk_sample {
 	uint64_t bytes;
 	int64_t cost_ms, at_ms;

@@ -27,7 +27,7 @@ uint64_t walk_dirs_device(const struct statx *st)
 	return makedev(st->stx_dev_major, st->stx_dev_minor);
 }
 
-static bool close_shallowest(struct walk *w)
+static bool close_shallowest(struct walker *w)
 {
 	if (w->shallowest >= w->depth)
 		return false;
@@ -38,7 +38,7 @@ static bool close_shallowest(struct walk *w)
 }
 
 /* The parent stays open, in which a name is looked up. */
-static int open_dir(struct walk *w, int at, const char *name)
+static int open_dir(struct walker *w, int at, const char *name)
 {
 	int fd = openat(at, name, OPEN_FLAGS);
 
@@ -47,38 +47,44 @@ static int open_dir(struct walk *w, int at, const char *name)
 	return fd;
 }
 
-int walk_dirs_open(struct walk *w, const char *name)
+int walk_dirs_open(struct walker *w, const char *name)
 {
 	return open_dir(w, w->dirs[w->depth - 1].fd, name);
 }
 
-int walk_dirs_push(struct walk *w, int fd, const struct statx *st, const char *name)
+struct walk_dir walk_dirs_of(int fd, const struct statx *st)
 {
-	if (w->depth >= WALK_DEPTH_MAX)
+	return (struct walk_dir){
+		.fd = fd,
+		.device = walk_dirs_device(st),
+		.inode = st->stx_ino,
+		.mount = st->stx_mnt_id,
+	};
+}
+
+int walk_dirs_push(struct walker *w, const struct walk_dir *d, const char *name)
+{
+	if (walk_tree_depth(w) >= WALK_DEPTH_MAX)
 		return -1;
 	if (w->depth == w->room) {
 		w->room = w->room ? 2 * w->room : FIRST_ROOM;
 		w->dirs = mem_grow(w->dirs, w->room, sizeof(*w->dirs));
 	}
-	w->dirs[w->depth++] = (struct walk_dir){
-		.fd = fd,
-		.device = walk_dirs_device(st),
-		.inode = st->stx_ino,
-		.mount = st->stx_mnt_id,
-		.names = w->names.len,
-		.name = w->path.len,
-	};
+	w->dirs[w->depth] = *d;
+	w->dirs[w->depth].names = w->names.len;
+	w->dirs[w->depth].name = w->path.len;
+	w->depth++;
 	if (name[0]) {
 		str_add_char(&w->path, '/');
 		str_add_text(&w->path, name);
 	}
-	while (w->depth - w->shallowest > w->bounds.max_dirs)
+	while (w->depth - w->shallowest > w->all->max_dirs)
 		close_shallowest(w);
 	return 0;
 }
 
 /* Opens the directory above the deepest one, which is still open. */
-static enum walk_reason reopen(struct walk *w)
+static enum walk_reason reopen(struct walker *w)
 {
 	struct walk_dir *above = &w->dirs[w->depth - 2];
 	struct statx st;
@@ -99,7 +105,7 @@ static enum walk_reason reopen(struct walk *w)
 	return WALK_COMPLETE;
 }
 
-enum walk_reason walk_dirs_pop(struct walk *w)
+enum walk_reason walk_dirs_pop(struct walker *w)
 {
 	struct walk_dir *d = &w->dirs[w->depth - 1];
 	enum walk_reason reason = WALK_COMPLETE;
@@ -116,7 +122,7 @@ enum walk_reason walk_dirs_pop(struct walk *w)
 	return reason;
 }
 
-void walk_dirs_clear(struct walk *w)
+void walk_dirs_clear(struct walker *w)
 {
 	for (size_t i = w->shallowest; i < w->depth; i++)
 		close(w->dirs[i].fd);

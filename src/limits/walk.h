@@ -2,8 +2,9 @@
  * Measuring directory trees that somebody else changes meanwhile (disk-and-secrets.md §4): what du
  * counts, by descriptors alone, within bounds of time, descriptors and memory. No policy.
  *
- * One struct walk is one measurement. Its roots are walked one after the other; a file with several
- * links counts once over all of them.
+ * One struct walk is one measurement. Its roots are walked one after the other, each by the caller
+ * and, if it is large, a thread beside it that has ended when walk_root returns; a file with
+ * several links counts once over all of them.
  */
 #pragma once
 
@@ -45,10 +46,13 @@ enum walk_borders {
 };
 
 struct walk_bounds {
-	int64_t deadline_ms;           /* boottime; 0 = none */
-	bool (*cancelled)(void *data); /* asked as often as the clock; NULL = never */
+	int64_t deadline_ms; /* boottime; 0 = none */
+	bool (*cancelled)(
+		void *data); /* asked as often as the clock, by any thread; NULL = never */
 	void *data;
 	size_t max_dirs;  /* open at a time; 0 = min(4,096, RLIMIT_NOFILE/8), >= 8 */
+	size_t walkers;   /* threads, the caller's included; 0 = 2, or 1 with one CPU or few dirs */
+	size_t alone;     /* names that the caller sees before there are others; 0 = its own */
 	size_t max_links; /* groups of 64 files with several links (walk-links.h); 0 = its own */
 	enum walk_borders borders;
 };
@@ -70,6 +74,8 @@ struct walk_root {
  */
 must_check int walk_root(
 	struct walk *w, const struct walk_root *root, struct walk_result *ret, struct error *err);
+/* CPU time that threads beside the caller's have taken. */
+int64_t walk_helped_us(const struct walk *w);
 /* A filesystem on which something was counted; as st_dev. */
 bool walk_met_device(const struct walk *w, uint64_t device);
 /* False: this measurement counted the file already; or WALK_LINKS_MAX others by this function. */

@@ -30,6 +30,11 @@ int64_t clock_boottime_us(void)
 	return clock_ns(CLOCK_BOOTTIME) / 1000;
 }
 
+int64_t clock_thread_us(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) / 1000;
+}
+
 int64_t clock_realtime_ns(void)
 {
 	return clock_ns(CLOCK_REALTIME);

@@ -6,6 +6,8 @@
 
 int64_t clock_boottime_ms(void);
 int64_t clock_boottime_us(void);
+/* CPU time that the calling thread has taken. */
+int64_t clock_thread_us(void);
 int64_t clock_realtime_ns(void);
 /* This boot's id (36 characters), read once; "" when it cannot be read. */
 const char *clock_boot_id(void);

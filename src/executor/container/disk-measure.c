@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "sys/clock.h"
 
 #define STATE_DIR ".cloop"
 
@@ -42,6 +43,7 @@ int disk_measure(const struct disk_question *q, struct disk_measured *ret, struc
 	AUTO(walk_result) tree = {0};
 	AUTO(walk_result) own = {0};
 	struct disk_measured m = {0};
+	int64_t begun_us = clock_thread_us();
 
 	int r = walk_root(w, &root, &tree, err);
 	if (r == 0 && q->has_baseline)
@@ -54,6 +56,7 @@ int disk_measure(const struct disk_question *q, struct disk_measured *ret, struc
 	m.open_bytes = tree.bytes - walked;
 	take(&m, "", &tree, 0);
 	take(&m, STATE_DIR "/", &own, q->baseline);
+	m.cpu_us = clock_thread_us() - begun_us + walk_helped_us(w);
 	*ret = m;
 	return 0;
 }

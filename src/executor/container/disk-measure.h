@@ -19,6 +19,7 @@ struct disk_question {
 struct disk_measured {
 	uint64_t bytes, entries;
 	uint64_t open_bytes; /* of bytes: files that are deleted and open */
+	int64_t cpu_us;      /* that it took, of all its threads */
 	enum walk_reason reason;
 	char *unreadable[WALK_UNREADABLE_SHOWN];
 };

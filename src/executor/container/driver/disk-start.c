@@ -56,7 +56,8 @@ static int measure(const struct project *project, int cancel_fd, struct plan_dis
 	int64_t now = clock_boottime_ms();
 	if (r == 0) {
 		d->has_start = ret->reason == WALK_COMPLETE;
-		d->start = (struct disk_sample){ret->bytes, now - begun, now};
+		d->start = (struct disk_sample){
+			ret->bytes, disk_schedule_cost(now - begun, ret->cpu_us), now};
 		d->start_entries = ret->entries + state_entries;
 	}
 	return r;

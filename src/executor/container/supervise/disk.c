@@ -1,8 +1,8 @@
 /*
- * Theory of operation. A timer starts a walk; its thread measures and writes to an eventfd; the
- * loop joins it and does what disk_loop says. Thread and loop share one struct disk_walk, which the
- * loop does not touch while the thread runs. At the end of the run a walk under way is told to stop
- * and left to itself: whoever lets go last frees it.
+ * Theory of operation. A timer starts a walk; its thread measures, with a second one beside it
+ * where the tree is large, and writes to an eventfd; the loop does what disk_loop says. Thread and
+ * loop share one struct disk_walk, which the loop does not touch while the thread runs. At the end
+ * of the run a walk under way is told to stop and left to itself: whoever lets go last frees it.
  *
  * A breach is in the run directory before the kill, so a new supervisor that finds it without a
  * request of its own carries on where the old one died.
@@ -125,9 +125,11 @@ static void measure_once(struct disk_walk *w)
 	else
 		find_below_init(w, pids, &open);
 	w->question.open = &open;
+	int64_t cpu_us = w->found.cpu_us;
 	disk_measured_done(&w->found);
 	w->rc = disk_measure(&w->question, &w->found, &err);
 	w->question.open = NULL;
+	w->found.cpu_us += cpu_us;
 }
 
 /*
@@ -144,7 +146,7 @@ static void *measure(void *data)
 	if (w->rc == 0 && disk_limit_over(w->found.bytes, w->limit_mb) &&
 		!disk_limit_over(w->found.bytes - w->found.open_bytes, w->limit_mb))
 		measure_once(w);
-	w->cost_ms = clock_boottime_ms() - w->begun;
+	w->cost_ms = disk_schedule_cost(clock_boottime_ms() - w->begun, w->found.cpu_us);
 	(void)!write(w->done, &one, sizeof(one));
 	walk_drop(w);
 	return NULL;
