@@ -12,14 +12,15 @@ SECONDS = 30
 
 
 def until(condition, what, seconds=SECONDS):
-    """The condition's first true value. A costly one is asked less often: others need the machine."""
+    """The condition's first true value. A costly one is asked less often: others need the machine.
+    What it is may be told by a function, at the end."""
     end = time.monotonic() + seconds
     while True:
         began = time.monotonic()
         if value := condition():
             return value
         now = time.monotonic()
-        assert now < end, f"no {what} after {seconds} s"
+        assert now < end, f"no {what() if callable(what) else what} after {seconds} s"
         time.sleep(max(0.01, 2 * (now - began)))
 
 
@@ -31,10 +32,8 @@ def state_of(pid):
 
 
 def words_of(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-    except OSError:
-        return []
+    line = leaks.command_line(pid)
+    return line.split(b"\0") if line else []
 
 
 def kill(pid, number=signal.SIGKILL):
@@ -45,10 +44,10 @@ def kill(pid, number=signal.SIGKILL):
 
 
 def processes(test):
-    for proc in pathlib.Path("/proc").glob("[0-9]*"):
-        words = words_of(proc.name)
+    for pid in leaks.pids():
+        words = words_of(pid)
         if words and test(words):
-            yield int(proc.name)
+            yield pid
 
 
 def shims(handle):
@@ -85,19 +84,34 @@ def record_of(stage, handle):
         return {"state": "none"}
 
 
+def tell(stage, handle):
+    """What is to be known of a run that does not go on."""
+    run = stage.home / "runs" / handle
+    log = run / "shim.log"
+    facts = {
+        "record": record_of(stage, handle),
+        "locked": leaks.locked(run / "lock"),
+        "supervisors": [(p, state_of(p), words_of(p)) for p in shims(handle)],
+        "files": sorted(f"{p.relative_to(run)} {p.lstat().st_size}" for p in run.rglob("*")),
+        "shim.log": log.read_text(errors="replace")[-2000:] if log.exists() else None,
+    }
+    return "\n".join(f"{name}: {fact}" for name, fact in facts.items())
+
+
 def is_final(record):
     return record["state"] in ("exited", "failed", "killed")
 
 
 def wait_final(stage, handle, seconds=SECONDS):
     return until(lambda: (r := record_of(stage, handle)) and is_final(r) and r,
-                 f"final record of {handle}: {record_of(stage, handle)}", seconds)
+                 lambda: f"final record of {handle}: {tell(stage, handle)}", seconds)
 
 
 def wait_unsupervised(stage, handle):
     """Its lock goes later than its words in /proc."""
     lock = stage.home / "runs" / handle / "lock"
-    until(lambda: not leaks.locked(lock) and not shims(handle), "end of the supervisor")
+    until(lambda: not leaks.locked(lock) and not shims(handle),
+          lambda: f"end of the supervisor of {handle}: {tell(stage, handle)}")
 
 
 def kill_shim(stage, handle):

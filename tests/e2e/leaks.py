@@ -9,18 +9,41 @@ import stat
 import struct
 import time
 
+EXEC_SECONDS = 10
 SECONDS = 10  # twice the reference's: three suites and a compiler share two processors
+
+
+def command_line(pid):
+    """Its bytes; nothing when there is no such program. A process that is just becoming a program has
+    an empty one for a moment, of tens of milliseconds where the processor is busy (measured), and its
+    parent goes on meanwhile: that is waited for, so nobody is missed who was there before."""
+    end = time.monotonic() + EXEC_SECONDS
+    while True:
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as f:
+                words = f.read()
+            if words:
+                return words
+            os.readlink(f"/proc/{pid}/exe")  # not of the kernel's own, nor of one that has ended
+        except OSError:
+            return b""
+        if time.monotonic() > end:
+            return b""
+        time.sleep(0.001)
+
+
+def pids():
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
 def processes(stage):
     """Pid and command line of programs that name the engine's directory, and inits of this home's sandboxes."""
     place, own = os.fsencode(stage.engine.place), {os.getpid()} | stage.engine.pids()
     guests = {(s.st_dev, s.st_ino) for s in map(os.stat, stage.home.glob("guest/*/cloop-guest"))}
-    for proc in pathlib.Path("/proc").glob("[0-9]*"):
-        pid = int(proc.name)
+    for pid in pids():
+        words = command_line(pid)
         try:
-            words = (proc / "cmdline").read_bytes()
-            exe = os.stat(proc / "exe")
+            exe = os.stat(f"/proc/{pid}/exe")
         except OSError:
             continue
         if pid not in own and (place in words or (exe.st_dev, exe.st_ino) in guests):

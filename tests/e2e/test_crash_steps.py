@@ -9,6 +9,7 @@ import signal
 import pytest
 
 import crashing
+import leaks
 from stage import parallel
 
 WORKERS = 4
@@ -107,8 +108,10 @@ def break_adoption(stage, point):
     name = "adopt-" + point.replace(":", "-")
     handle = stage.detach("/bin/sh", "-c", f"sleep 0.5; {SCRIPT}", "sh", name)
     crashing.kill_shim(stage, handle)
-    stage.cloop("status", handle, env={"CLOOP_FAULT_ADOPT": f"{point}=kill"})
-    crashing.wait_unsupervised(stage, handle)
+    stage.cloop("status", handle, env={"CLOOP_FAULT_ADOPT": f"{point}=stop"})
+    crashing.until(lambda: [p for p in crashing.shims(handle) if crashing.state_of(p) == "T"],
+                   lambda: f"successor at {point}: {crashing.tell(stage, handle)}")
+    crashing.kill_shim(stage, handle)
     stage.cloop("status", handle)
     check(stage, handle, name, ("nonzero",))
 
@@ -116,3 +119,14 @@ def break_adoption(stage, point):
 def test_every_step_of_an_adoption(stage):
     parallel(lambda p: break_adoption(stage, p), ADOPTION, WORKERS)
     stage.answer("ps")
+
+
+def test_program_that_has_just_begun_is_seen():
+    """Its parent goes on before the words are there (leaks.command_line)."""
+    for _ in range(50):
+        pid = os.posix_spawn("/bin/sleep", ["sleep", "60"], {})
+        words = leaks.command_line(pid)
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        assert words == b"sleep\x0060\x00"
+    assert leaks.command_line(pid) == b""
