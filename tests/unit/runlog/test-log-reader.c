@@ -1,5 +1,6 @@
 #include "unit/runlog/log-dir.h"
 
+#include <assert.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -337,8 +338,16 @@ static void test_foreign_names(void **state)
 	expect_frame(r, 1, LOG_STDOUT, "one");
 }
 
-/* A writer in a process of its own, which writes until it is killed or has written `frames`. */
-static pid_t start_writer(uint64_t frames)
+/*
+ * All frames of all writers fit into the log, however late they are killed: one that was dropped
+ * would be missing later.
+ */
+enum { WRITERS = 12, FRAMES_EACH = 1500, FRAMES_LAST = 5000, WHOLE_LOG = 256 * MB };
+static_assert((WRITERS * FRAMES_EACH + FRAMES_LAST) / 7 * (PAYLOAD + 7 * 200LL) < WHOLE_LOG,
+	"nothing is dropped");
+
+/* A writer in a process of its own: it writes up to the frame `last`, then it ends or is killed. */
+static pid_t start_writer(uint64_t last, bool ends)
 {
 	pid_t pid = fork();
 
@@ -348,14 +357,16 @@ static pid_t start_writer(uint64_t frames)
 	auto_error struct error err = ERROR_INIT;
 	struct log_writer *w = NULL;
 	static char bytes[PAYLOAD];
-	if (log_writer_open(dir, 256 * (uint64_t)MB, 1, &w, &err) < 0)
+	if (log_writer_open(dir, WHOLE_LOG, 1, &w, &err) < 0)
 		_exit(1);
-	for (uint64_t seq = log_writer_stats(w).last_seq + 1; seq <= frames; seq++) {
+	for (uint64_t seq = log_writer_stats(w).last_seq + 1; seq <= last; seq++) {
 		struct text t = {bytes, seq % 7 ? seq % 100 + 8 : PAYLOAD};
 		memcpy(bytes, &seq, sizeof(seq));
 		if (!log_writer_append(w, LOG_STDOUT, 1, &t, 1))
 			_exit(2);
 	}
+	while (!ends)
+		pause();
 	_exit(log_writer_end(w, 1, &err) < 0 ? 3 : 0);
 }
 
@@ -382,15 +393,14 @@ static enum log_read check_next(struct log_reader *r, uint64_t *seq)
 static void test_killed_writers(void **state)
 {
 	(void)state;
-	const uint64_t frames = 20000;
 	AUTO_PTR(log_reader) r = NULL;
 	uint64_t seq = 0, again = 0;
 	int status;
 
 	assert_int_equal(mkdirat(dir, "log", 0700), 0);
 	r = reader(0);
-	for (int i = 0; i < 12; i++) {
-		pid_t pid = start_writer(UINT64_MAX >> 1);
+	for (int i = 0; i < WRITERS; i++) {
+		pid_t pid = start_writer((uint64_t)(i + 1) * FRAMES_EACH, false);
 		int64_t until = clock_boottime_ms() + 1 + i;
 		while (clock_boottime_ms() < until)
 			check_next(r, &seq);
@@ -398,7 +408,7 @@ static void test_killed_writers(void **state)
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		assert_true(WIFSIGNALED(status));
 	}
-	pid_t pid = start_writer(seq + frames);
+	pid_t pid = start_writer(seq + FRAMES_LAST, true);
 	while (check_next(r, &seq) != LOG_READ_END)
 		assert_true(readable(r));
 	assert_int_equal(waitpid(pid, &status, 0), pid);
