@@ -31,7 +31,7 @@ static void add_word(struct str *out, struct text word, size_t indent)
 		str_add_char(out, '\n');
 	if (column(out) < indent)
 		pad(out, indent);
-	else if (column(out) > indent)
+	else if (column(out) > 0 && out->data[out->len - 1] != ' ')
 		str_add_char(out, ' ');
 	str_add(out, word.p, word.len);
 }
