@@ -3,24 +3,28 @@
  *
  * Conventions of the whole library (container-driver.md §22):
  *
- *   Results    `int` functions answer 0 = done, -1 = failed, or a positive value = an expected
- * outcome that the function names. On -1 the last parameter, `struct cloop_error *err`, tells why;
- * err may be NULL for who does not want to know. Outputs are written on success only, unless the
- * function says otherwise. Memory     What the library allocates is released by the function that
- * is named beside it
- *              (`…_free`, `…_unref`); all of these accept NULL. What a caller passes is borrowed
- * for the call. Lists of texts end with NULL and are released by cloop_strings_free(). Text UTF-8,
- * or the bytes of a path; NUL-terminated. Numbers carry their unit in the name; MB are 2^20 bytes.
- *   Structs    Those that a caller fills have an init function, which must be called first, and
- *              `reserved` members, which belong to the library. Those that the library fills are
- *              allocated by it and may grow at the end.
- *   Threads    Functions may be called from several threads at once, also on one container.
- * Streams, attach sessions, errors and structs that a caller fills belong to one thread at a time.
- *   Process    The library installs no signal handler, changes neither directory nor umask nor
- *              locale, prints nothing, waits for no child but its own, and all its descriptors are
- *              close-on-exec. Its supervisors (cloop-shim) are found where the library was
- * configured to be installed, <prefix>/libexec/cloop, or in the directory that CLOOP_LIBEXEC_DIR of
- * the environment names; which is looked at when the library is loaded.
+ * Results: `int` functions answer 0 = done, -1 = failed, or a positive value = an expected outcome
+ * that the function names. On -1 the last parameter, `struct cloop_error *err`, tells why; err may
+ * be NULL for who does not want to know. Outputs are written on success only, unless the function
+ * says otherwise.
+ *
+ * Memory: what the library allocates is released by the function that is named beside it (`…_free`,
+ * `…_unref`); all of these accept NULL. What a caller passes is borrowed for the call. Lists of
+ * texts end with NULL and are released by cloop_strings_free(). Text is UTF-8, or the bytes of a
+ * path; NUL-terminated. Numbers carry their unit in the name; MB are 2^20 bytes.
+ *
+ * Structs: those that a caller fills have an init function, which must be called first, and
+ * `reserved` members, which belong to the library. Those that the library fills are allocated by it
+ * and may grow at the end.
+ *
+ * Threads: functions may be called from several threads at once, also on one container. Streams,
+ * attach sessions, errors and structs that a caller fills belong to one thread at a time.
+ *
+ * Process: the library installs no signal handler, changes neither directory nor umask nor locale,
+ * prints nothing, waits for no child but its own, and all its descriptors are close-on-exec. Its
+ * supervisors (cloop-shim) are found where the library was configured to be installed,
+ * <prefix>/libexec/cloop, or in the directory that CLOOP_LIBEXEC_DIR of the environment names;
+ * which is looked at when the library is loaded.
  */
 #pragma once
 

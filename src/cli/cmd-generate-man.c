@@ -59,12 +59,12 @@ static int write_files(int dir, struct error *err)
 			"broken refuses every run. It must belong to root or the user and must not "
 			"be "
 			"writable by others. See cloop config check, show and set.",
-			&values_schema},
-		{"cloop-sandbox.yaml", "what a repository's runs need", ".cloop/sandbox.yaml",
+			&values_schema, "sandbox.yaml"},
+		{"sandbox.yaml", "what a repository's runs need", ".cloop/sandbox.yaml",
 			"Can only take access away: what a run may reach is granted by the "
 			"operator. "
 			"Every key is optional. See cloop sandbox check, schema and init.",
-			spec_keys_schema()},
+			spec_keys_schema(), "cloop.yaml"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {

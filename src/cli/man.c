@@ -1,5 +1,6 @@
 #include "cli/man.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/strv.h"
@@ -7,19 +8,27 @@
 #include "cli/verbs.h"
 #include "schema/key-docs.h"
 
-/* Text as roff: backslashes, dashes, and dots and quotes at the start of a line are escaped. */
+/*
+ * Text as roff: backslashes, dashes, what is not ASCII, and dots and quotes at the start of a line
+ * are escaped.
+ */
 static void add_text(struct str *out, struct text t)
 {
-	for (size_t i = 0; i < t.len; i++) {
+	while (t.len > 0) {
 		bool first = out->len == 0 || out->data[out->len - 1] == '\n';
-		if (first && (t.p[i] == '.' || t.p[i] == '\''))
+		uint32_t c = (unsigned char)t.p[0];
+		size_t n = utf8_next(t, &c);
+		if (first && (c == '.' || c == '\''))
 			str_add_text(out, "\\&");
-		if (t.p[i] == '\\')
+		if (n > 1)
+			str_addf(out, "\\[u%04" PRIX32 "]", c);
+		else if (c == '\\')
 			str_add_text(out, "\\e");
-		else if (t.p[i] == '-')
+		else if (c == '-')
 			str_add_text(out, "\\-");
 		else
-			str_add_char(out, t.p[i]);
+			str_add_char(out, t.p[0]);
+		t = text_after(t, n > 0 ? n : 1);
 	}
 }
 
@@ -31,15 +40,18 @@ static void add_string(struct str *out, const char *s)
 static void add_paragraphs(struct str *out, const char *text)
 {
 	struct text rest = text_of(text), line;
-	bool verbatim = false;
+	bool verbatim = false, first = true;
 
 	while (text && text_split(&rest, '\n', &line)) {
 		bool now = text_starts(line, "  ");
-		if (now != verbatim)
-			str_add_text(out, now ? ".PP\n.nf\n" : ".fi\n");
-		if (!now)
+		if (verbatim && !now)
+			str_add_text(out, ".fi\n");
+		if (!first && !(verbatim && now))
 			str_add_text(out, ".PP\n");
+		if (now && !verbatim)
+			str_add_text(out, ".nf\n");
 		verbatim = now;
+		first = false;
 		add_text(out, line);
 		str_add_char(out, '\n');
 	}
@@ -73,7 +85,10 @@ static void add_title(struct str *out, const char *name, char section, const cha
 {
 	str_add_text(out, ".TH ");
 	add_string(out, name);
-	str_addf(out, " %c \"\" \"cloop " CLOOP_VERSION "\" \"cloop\"\n.SH NAME\n", section);
+	str_addf(out,
+		" %c \"" CLOOP_RELEASED "\" \"cloop " CLOOP_VERSION
+		"\" \"cloop\"\n.ad l\n.nh\n.SH NAME\n",
+		section);
 	add_string(out, name);
 	str_add_text(out, " \\- ");
 	add_string(out, summary);
@@ -103,6 +118,22 @@ void man_verb(struct str *out, const struct verb *v)
 	str_add_text(out, ".SH EXIT STATUS\n");
 	add_string(out, help_exit_status(v));
 	str_add_text(out, "\n.SH SEE ALSO\n.BR cloop (1)\n");
+}
+
+/* Every command has a page; the two files and the library, too. */
+static void add_see_also(struct str *out)
+{
+	str_add_text(out, ".SH SEE ALSO\n");
+	for (const struct verb *const *v = verbs; *v; v++) {
+		AUTO(str) name = STR_INIT(64);
+		if ((*v)->flags & VERB_HIDDEN)
+			continue;
+		verbs_write_name(&name, *v, '-');
+		str_add_text(out, ".BR cloop\\-");
+		add_string(out, str_text(&name));
+		str_add_text(out, " (1),\n");
+	}
+	str_add_text(out, ".BR cloop.yaml (5),\n.BR sandbox.yaml (5),\n.BR libcloop (3)\n");
 }
 
 static const char exit_statuses[] =
@@ -135,7 +166,17 @@ void man_overview(struct str *out)
 	str_add_text(out, ".SH ENVIRONMENT\n"
 			  ".TP\n.B CLOOP_HOME\nlike \\-\\-home\n"
 			  ".TP\n.B CLOOP_CONFIG\nlike \\-\\-config\n"
-			  ".TP\n.B NO_COLOR\nno colour, whatever the terminal can do\n");
+			  ".TP\n.B CLOOP_SECRET_KEY\nthe passphrase that seals secrets, instead of "
+			  "a key file\n"
+			  ".TP\n.B NO_COLOR\nno colour, whatever the terminal can do\n"
+			  ".SH FILES\n"
+			  ".TP\n.I .cloop/sandbox.yaml\nwhat a project\\(aqs runs need; "
+			  "sandbox.yaml(5)\n"
+			  ".TP\n.I /etc/cloop/config.yaml, ~/.config/cloop/config.yaml\nwhat the "
+			  "operator allows; cloop.yaml(5)\n"
+			  ".TP\n.I /var/lib/cloop, ~/.local/state/cloop\ncloop\\(aqs home: runs, "
+			  "state.db, keys\n");
+	add_see_also(out);
 }
 
 static void add_key(struct str *out, const char *path, const struct schema_key *key)
@@ -182,5 +223,7 @@ void man_file(struct str *out, const struct man_file *f)
 	add_paragraphs(out, f->text);
 	str_add_text(out, ".SH KEYS\n");
 	add_keys(out, f->schema, "");
-	str_add_text(out, ".SH SEE ALSO\n.BR cloop (1)\n");
+	str_add_text(out, ".SH SEE ALSO\n.BR cloop (1),\n.BR ");
+	add_string(out, f->other);
+	str_add_text(out, " (5)\n");
 }

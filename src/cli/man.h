@@ -17,5 +17,6 @@ struct man_file {
 	const char *path;    /* where it lies */
 	const char *text;    /* paragraphs, as struct verb has them */
 	const struct schema *schema;
+	const char *other; /* the page about the other file */
 };
 void man_file(struct str *out, const struct man_file *f);
