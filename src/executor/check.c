@@ -205,7 +205,7 @@ static bool runtime_missing(const struct check *k)
 {
 	if (!k->need->container_runtime || k->c->n_container_runtimes > 0)
 		return false;
-	str_add_text(k->detail, "it has no container runtime");
+	str_add_text(k->detail, "it has no container engine");
 	return true;
 }
 

@@ -274,7 +274,7 @@ static bool check_work_dir(const struct preflight_facts *f, struct preflight_rep
 		return true;
 	if (!w->is_dir || w->refused) {
 		FAIL("workdir", "name a project directory of its own", "%s %s", quoted(w->path),
-			w->is_dir ? "is a folder of the system" : "is not a directory");
+			w->is_dir ? "is a directory of the system" : "is not a directory");
 		return true;
 	}
 	judge_owner(f, r);

@@ -30,7 +30,7 @@ static int refuse(
 		project->path, (unsigned long long)disk_limit_used_mb((int64_t)bytes), limit,
 		disk_breach_origin(d->source));
 	if (strcmp(d->source, "ceiling") == 0)
-		return error_set_remedy(err, "free space in the workspace, or ask an administrator "
+		return error_set_remedy(err, "free space in the workspace, or ask the operator "
 					     "to raise the ceiling: "
 					     "the executor's limits, the project's limits, or "
 					     "executors.limits.max_disk");
