@@ -13,6 +13,7 @@
 #include "executor/rundir/rundir.h"
 #include "limits/effective.h"
 #include "run/ceilings.h"
+#include "run/forget.h"
 #include "run/look.h"
 #include "store/ceiling.h"
 #include "store/project.h"
@@ -198,30 +199,16 @@ static int refuse_running(struct cli *c, struct store *s, const char *path, stru
 	return refuse_tasks(s, path, err) < 0 ? -1 : refuse_runs(&home, path, err);
 }
 
-/* With its row in the audit trail: a cap is lifted. */
-static int clear_ceiling(struct store *s, const char *path, struct error *err)
-{
-	auto_free char *actor = actor_name();
-	struct limits now;
-	struct ceilings_change all = {.source = CEILING_PROJECT, .subject = path, .actor = actor};
-
-	for (enum resource r = 0; r < RESOURCE_COUNT; r++)
-		all.given[r] = true;
-	return ceilings_change(s, &all, &now, err) < 0 ? -1 : 0;
-}
-
 static int run_forget(struct cli *c, struct error *err)
 {
 	AUTO_PTR(store) store = NULL;
-
+	auto_free char *actor = actor_name();
 	auto_free char *path = project_path_gone(c, err);
 	int r = path ? project_path_store(c, false, &store, err) : -1;
 	if (r == 0)
 		r = refuse_running(c, store, path, err);
 	if (r == 0)
-		r = clear_ceiling(store, path, err);
-	if (r == 0)
-		r = store_project_forget(store, path, err);
+		r = forget_project(store, path, actor, err);
 	if (r < 0)
 		return -1;
 	if (r > 0)

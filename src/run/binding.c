@@ -48,19 +48,28 @@ static bool same(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-int binding_set(struct store *s, const struct binding *b, char **ret_previous, struct error *err)
+int binding_set_within(
+	struct store *s, const struct binding *b, char **ret_previous, struct error *err)
 {
-	AUTO(query_transaction) t = QUERY_TRANSACTION_INIT;
 	auto_free char *previous = NULL;
 
-	if (query_begin(s, &t, err) < 0 ||
-		store_project_show(s, b->project, keep, &previous, err) < 0)
+	if (store_project_show(s, b->project, keep, &previous, err) < 0)
 		return -1;
 	if (!same(previous, b->executor) &&
 		(store_project_bind(s, b->project, b->executor, err) < 0 ||
 			add_audit(s, b, previous, err) < 0 || add_journal(s, b, previous, err) < 0))
 		return -1;
-	if (query_commit(&t, err) < 0)
+	*ret_previous = TAKE_PTR(previous);
+	return 0;
+}
+
+int binding_set(struct store *s, const struct binding *b, char **ret_previous, struct error *err)
+{
+	AUTO(query_transaction) t = QUERY_TRANSACTION_INIT;
+	auto_free char *previous = NULL;
+
+	if (query_begin(s, &t, err) < 0 || binding_set_within(s, b, &previous, err) < 0 ||
+		query_commit(&t, err) < 0)
 		return -1;
 	*ret_previous = TAKE_PTR(previous);
 	return 0;

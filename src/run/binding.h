@@ -17,3 +17,6 @@ struct binding {
  */
 must_check int binding_set(
 	struct store *s, const struct binding *b, char **ret_previous, struct error *err);
+/* The same within a transaction of the caller's. */
+must_check int binding_set_within(
+	struct store *s, const struct binding *b, char **ret_previous, struct error *err);

@@ -157,14 +157,12 @@ static int write_change(struct store *s, const struct ceilings_change *c, const 
 	return store_ceiling_put(s, &row, err);
 }
 
-int ceilings_change(
+int ceilings_change_within(
 	struct store *s, const struct ceilings_change *c, struct limits *ret_now, struct error *err)
 {
-	AUTO(query_transaction) t = QUERY_TRANSACTION_INIT;
 	struct limits before;
 
-	if (query_begin(s, &t, err) < 0 ||
-		store_ceiling_get(s, c->source, c->subject, &before, err) < 0)
+	if (store_ceiling_get(s, c->source, c->subject, &before, err) < 0)
 		return -1;
 	struct limits now = merge(&before, c);
 	if (ceilings_any(&c->limits) && ceilings_check_stored(c->source, c->subject, &now, err) < 0)
@@ -172,8 +170,21 @@ int ceilings_change(
 	if (!same(&before, &now) &&
 		(write_change(s, c, &now, err) < 0 || note(s, c, &before, &now, err) < 0))
 		return -1;
-	if (query_commit(&t, err) < 0)
-		return -1;
 	*ret_now = now;
 	return same(&before, &now);
+}
+
+int ceilings_change(
+	struct store *s, const struct ceilings_change *c, struct limits *ret_now, struct error *err)
+{
+	AUTO(query_transaction) t = QUERY_TRANSACTION_INIT;
+	struct limits now;
+
+	if (query_begin(s, &t, err) < 0)
+		return -1;
+	int r = ceilings_change_within(s, c, &now, err);
+	if (r < 0 || query_commit(&t, err) < 0)
+		return -1;
+	*ret_now = now;
+	return r;
 }

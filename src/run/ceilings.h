@@ -57,3 +57,6 @@ struct ceilings_change {
  */
 must_check int ceilings_change(struct store *s, const struct ceilings_change *c,
 	struct limits *ret_now, struct error *err);
+/* The same within a transaction of the caller's. */
+must_check int ceilings_change_within(struct store *s, const struct ceilings_change *c,
+	struct limits *ret_now, struct error *err);

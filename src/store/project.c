@@ -121,17 +121,12 @@ int store_project_forget(struct store *s, const char *path, struct error *err)
 		"DELETE FROM ceiling WHERE source = 'project' AND subject = ?",
 		"DELETE FROM project WHERE path = ?",
 	};
-	AUTO(query_transaction) t = QUERY_TRANSACTION_INIT;
 	int64_t dropped = 0;
 
-	if (query_begin(s, &t, err) < 0)
-		return -1;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		if (drop(s, rows[i], path, err) < 0)
 			return -1;
 		dropped += query_changes(s);
 	}
-	if (query_commit(&t, err) < 0)
-		return -1;
 	return dropped > 0 ? 0 : 1;
 }

@@ -42,6 +42,6 @@ must_check int store_project_bind(
 	struct store *s, const char *path, const char *executor, struct error *err);
 /*
  * Drops its rows, those of its tasks, runs, journal and ceiling included, and no file: 0, or 1 =
- * there are none.
+ * there are none. Within a transaction of the caller's.
  */
 must_check int store_project_forget(struct store *s, const char *path, struct error *err);

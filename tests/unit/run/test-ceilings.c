@@ -1,10 +1,13 @@
 #include "unit/sys/unit-dir.h"
 
 #include "base/mem.h"
+#include "run/binding.h"
 #include "run/ceilings.h"
+#include "run/forget.h"
 #include "store/audit.h"
 #include "store/ceiling.h"
 #include "store/journal.h"
+#include "store/project.h"
 #include "store/query.h"
 #include "sys/fault.h"
 
@@ -145,6 +148,49 @@ static void test_all_or_nothing(void **state)
 	assert_true(n > 3);
 }
 
+static void is_bound(void *data, const struct store_project *p)
+{
+	*(bool *)data = p->executor.p != NULL;
+}
+
+/* 0: known, with its binding; 1: it is not known. */
+static int known(bool *ret_bound)
+{
+	auto_error struct error err = ERROR_INIT;
+
+	*ret_bound = false;
+	return store_project_show(store, "/p", is_bound, ret_bound, &err);
+}
+
+/* A project is there with all that binds it, or with nothing. */
+static void test_forget(void **state)
+{
+	(void)state;
+	int n = 0, failed;
+	bool bound;
+
+	do {
+		auto_error struct error err = ERROR_INIT;
+		auto_free char *previous = NULL;
+		auto_free char *point = mem_printf("store-write:%d=fail", ++n);
+		struct binding b = {.project = "/p", .executor = "container", .actor = "me"};
+		assert_done(binding_set(store, &b, &previous, &err), &err);
+		assert_true(set(CEILING_PROJECT, RESOURCE_PIDS, 5, &err) >= 0);
+		fault_arm(point);
+		failed = forget_project(store, "/p", "me", &err);
+		fault_arm(NULL);
+		assert_loaded(0, 0, failed ? 5 : 0);
+		assert_int_equal(known(&bound), failed ? 0 : 1);
+		assert_int_equal(bound, failed != 0);
+		assert_rows(failed ? 2 : 4, failed ? 2 : 0);
+	} while (failed && n < 40);
+	assert_false(failed);
+	assert_true(n > 9);
+	auto_error struct error err = ERROR_INIT;
+	assert_int_equal(forget_project(store, "/p", "me", &err), 1);
+	assert_rows(4, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +198,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_no_store, store_setup, store_teardown),
 		cmocka_unit_test_setup_teardown(test_broken, store_setup, store_teardown),
 		cmocka_unit_test_setup_teardown(test_all_or_nothing, store_setup, store_teardown),
+		cmocka_unit_test_setup_teardown(test_forget, store_setup, store_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
