@@ -262,12 +262,12 @@ static void show_space(void *data, const char *handle, const char *text, bool wa
 			      : "starts");
 }
 
-static int start(struct session *s, const struct dispatch *d, struct error *err)
+static int start(struct session *s, struct dispatch *d, struct error *err)
 {
 	struct cli *c = s->cli;
 	struct dispatched run;
 
-	if (!cli_home(c, err) || !cli_config(c, err))
+	if (!cli_home(c, err) || !(d->config = cli_config(c, err)))
 		return -1;
 	if (cli_context_open(c, &s->context, err) < 0) {
 		audit_refusal(c->home, c->dir, d->input.executor_id, err);

@@ -72,6 +72,14 @@ struct executor_start {
 	 */
 	int (*hold)(void *data, const char *handle, struct error *err);
 	void *hold_data;
+	/*
+	 * Called after a wait for free space: what the run is was decided before it. Another struct
+	 * of the same executor, to be started instead; both live until the start returns. -1
+	 * refuses it. NULL = nothing is decided anew.
+	 */
+	int (*again)(void *data, const struct executor **ret_executor,
+		const struct executor_start **ret, struct error *err);
+	void *again_data;
 	/* Gets a pidfd of the run's supervisor (readable when it is gone; the caller's), or NULL.
 	 */
 	int *ret_supervisor;

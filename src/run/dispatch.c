@@ -250,20 +250,97 @@ static int open_session(
 		       : run_lease_add_egress(&k->lease, &k->egress.session, held->expires_at, err);
 }
 
-static int run(const struct context *c, const struct dispatch *in, struct known *k,
-	struct decision *d, struct dispatched *ret, struct error *err)
-{
-	AUTO(prepared) p = {.lease = &k->lease, .egress = &k->egress};
+/* One decision, ready to be started. */
+struct attempt {
+	struct known k;
+	struct decision d;
+	struct prepared p;
+};
+#define ATTEMPT_INIT ((struct attempt){.k = KNOWN_INIT, .d = DECISION_INIT})
 
-	if (decide(c, in, k, d, err) < 0 || run_lease_make(&k->lease, d, err) < 0 ||
-		open_session(c, k, d, err) < 0)
+static void attempt_done(struct attempt *a)
+{
+	prepared_done(&a->p);
+	decision_done(&a->d);
+	known_done(&a->k);
+}
+
+static int attempt_make(
+	const struct context *c, const struct dispatch *in, struct attempt *a, struct error *err)
+{
+	a->p.lease = &a->k.lease;
+	a->p.egress = &a->k.egress;
+	if (decide(c, in, &a->k, &a->d, err) < 0 || run_lease_make(&a->k.lease, &a->d, err) < 0 ||
+		open_session(c, &a->k, &a->d, err) < 0)
 		return -1;
-	prepare(c, in, d, &k->provider, &p);
-	p.start.ret_supervisor = &ret->supervisor;
-	if (executor_start(d->executor, &p.start, ret->handle, err) < 0)
+	prepare(c, in, &a->d, &a->k.provider, &a->p);
+	return 0;
+}
+
+/* A run, and what it is after a wait. */
+struct course {
+	const struct context *c;
+	const struct dispatch *in;
+	struct dispatched *ret;
+	struct attempt first, second;
+	struct context context; /* of the second */
+	bool opened;
+	bool again; /* the second counts */
+};
+
+static void course_done(struct course *course)
+{
+	attempt_done(&course->second);
+	attempt_done(&course->first);
+	if (course->opened)
+		context_done(&course->context);
+}
+
+static const struct attempt *attempt_of(const struct course *course)
+{
+	return course->again ? &course->second : &course->first;
+}
+
+static int decide_again(void *data, const struct executor **ret_executor,
+	const struct executor_start **ret, struct error *err)
+{
+	struct course *course = data;
+	struct attempt *a = &course->second;
+	const struct executor *before = course->first.d.executor;
+
+	if (context_open(course->c->home.path, course->in->config, &course->context, err) < 0)
+		return -1;
+	course->opened = true;
+	if (attempt_make(&course->context, course->in, a, err) < 0)
+		return -1;
+	const struct executor *now = a->d.executor;
+	if (now->ops != before->ops || strcmp(now->id, before->id) != 0) {
+		error_set(err, ERROR_START_CANCELLED,
+			"while the run waited for free space its executor changed from %s to %s",
+			before->id, now->id);
+		return error_set_remedy(err, "start it again");
+	}
+	course->again = true;
+	a->p.start.ret_supervisor = &course->ret->supervisor;
+	*ret_executor = now;
+	*ret = &a->p.start;
+	return 0;
+}
+
+static int run(struct course *course, struct error *err)
+{
+	const struct context *c = course->c;
+	struct attempt *a = &course->first;
+
+	if (attempt_make(c, course->in, a, err) < 0)
+		return -1;
+	a->p.start.ret_supervisor = &course->ret->supervisor;
+	a->p.start.again = decide_again;
+	a->p.start.again_data = course;
+	if (executor_start(a->d.executor, &a->p.start, course->ret->handle, err) < 0)
 		return -1;
 	/* Behind the start, which it must not keep waiting. */
-	if (k->lease.revocations_due)
+	if (attempt_of(course)->k.lease.revocations_due)
 		revoke_due_on(&c->home, &c->executors);
 	return 0;
 }
@@ -303,15 +380,16 @@ static const char *executor_of(const struct context *c, const struct dispatch *i
 int dispatch_run(const struct context *c, const struct dispatch *in, struct dispatched *ret,
 	struct error *err)
 {
-	AUTO(known) k = KNOWN_INIT;
-	AUTO(decision) d = DECISION_INIT;
+	AUTO(course)
+	course = {.c = c, .in = in, .ret = ret, .first = ATTEMPT_INIT, .second = ATTEMPT_INIT};
 
 	*ret = (struct dispatched){.supervisor = -1};
-	int r = run(c, in, &k, &d, ret, err);
+	int r = run(&course, err);
+	const struct attempt *a = attempt_of(&course);
 	if (r < 0)
-		audit_refusal(
-			c->home.path, in->input.project, executor_of(c, in, &k.provider, &d), err);
-	note(c, in, &k.provider, &d, ret, r < 0 ? err : NULL);
+		audit_refusal(c->home.path, in->input.project,
+			executor_of(c, in, &a->k.provider, &a->d), err);
+	note(c, in, &a->k.provider, &a->d, ret, r < 0 ? err : NULL);
 	return r;
 }
 

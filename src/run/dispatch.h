@@ -8,6 +8,7 @@
 
 struct dispatch {
 	struct decision_input input;
+	const char *config; /* the context's file; read again after a wait for free space */
 	const struct text *argv;
 	size_t n_argv;
 	const struct request_label *labels;
@@ -32,6 +33,9 @@ struct dispatched {
 /*
  * Returns when the workload runs (0) or is refused (-1). A refusal after the run directory was made
  * leaves its record there; the handle is filled then. Both are in the project's journal.
+ *
+ * A run that waited for free space is decided anew with what file, configuration, ceilings and
+ * grants say then; start_cancelled where that would be another executor.
  */
 must_check int dispatch_run(const struct context *c, const struct dispatch *d,
 	struct dispatched *ret, struct error *err);

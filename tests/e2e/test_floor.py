@@ -135,6 +135,40 @@ def test_waits_before_it_starts(stage, small):
     assert "reason" not in record(stage)
 
 
+def test_decided_anew_after_a_wait(stage, small):
+    """The file, a ceiling: what holds is what they say when the run begins."""
+    small.leave(FLOOR - 10)
+    p = stage.popen(*stage.run_words(["true"]), env=QUICK)
+    crashing.until(lambda: waits(stage), "wait")
+    stage.spec("resources: {cpu: 0.5, pids: 90}\n")
+    stage.answer("limits", "set", "-C", stage.project, "--pids", "70")
+    small.leave(FLOOR + 20)
+    _, said = p.communicate(timeout=60)
+    assert p.returncode == 0, said
+    now = record(stage)
+    assert now["limits"]["effective"]["cpu_millis"] == 500, now["limits"]
+    assert now["limits"]["effective"]["pids"] == 70 and now["sandbox_sha256"]
+    assert "resource_ceiling" in [row["kind"] for row in journal(stage)]
+
+
+def test_a_policy_that_came_during_a_wait(stage, small):
+    """Of a process of the host: no engine is asked."""
+    policy = {"orchestrator": {"min_free_disk_mb": FLOOR},
+              "executors": {"allow_host_process": True, "container": {"enabled": False}}}
+    stage.config(policy)
+    small.leave(FLOOR - 10)
+    p = stage.popen("run", "-C", stage.project, "--executor", "localprocess", "--", "touch",
+                    "began", env=QUICK)
+    crashing.until(lambda: waits(stage), "wait")
+    policy["executors"]["allow_host_process"] = False
+    stage.config(policy)
+    small.leave(FLOOR + 20)
+    _, said = p.communicate(timeout=60)
+    assert p.returncode == 125, said
+    assert record(stage)["code"] == "host_execution_denied" and "reason" not in record(stage)
+    assert not (stage.project / "began").exists()
+
+
 def test_a_wait_is_cancelled(stage, small):
     small.leave(FLOOR - 10)
     p = stage.popen(*stage.run_words(["true"]))

@@ -170,8 +170,32 @@ static int hold(const struct preparation *p, const struct rundir *run, struct er
 	return start->hold ? start->hold(start->hold_data, run->handle, err) : 0;
 }
 
+/* File, policy and grants may be others after a wait. */
+static int prepare_again(struct preparation *p, const struct rundir *run, struct error *err)
+{
+	const struct executor_start *start = p->start;
+	const struct executor *same;
+	struct preparation fresh;
+
+	if (!start->again)
+		return 0;
+	if (start->again(start->again_data, &same, &start, err) < 0)
+		return -1;
+	if (prepare(&fresh, start, err) < 0) {
+		preparation_done(&fresh);
+		return -1;
+	}
+	preparation_done(p);
+	*p = fresh;
+	auto_json *request = local_plan_to_json(&p->plan);
+	auto_json *record = first_record(p, run->handle);
+	return rundir_write(run, REQUEST_FILE, request, false, err) < 0
+		       ? -1
+		       : rundir_write(run, RECORD_FILE, record, false, err);
+}
+
 static int wait_for_space(
-	const struct preparation *p, const struct rundir *run, json_t *record, struct error *err)
+	struct preparation *p, const struct rundir *run, json_t *record, struct error *err)
 {
 	auto_fd int project = open(p->plan.project, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct space_wait w = {
@@ -183,7 +207,8 @@ static int wait_for_space(
 		.path = p->plan.project,
 	};
 
-	return space_wait(&w, err) < 0 ? -1 : 0;
+	int r = space_wait(&w, err);
+	return r > 0 ? prepare_again(p, run, err) : r;
 }
 
 static int start_run(struct preparation *p, const struct rundir *run, struct error *err)

@@ -44,7 +44,7 @@ enum { SOURCES_MAX = 16, ENV_MAX = 64, MS = 1000 };
 /* Everything of one start that has to be released. */
 struct preparation {
 	const struct container_driver *driver;
-	const char *executor_id;
+	const struct executor *executor;
 	const struct executor_start *start;
 	struct home home;
 	struct project project;
@@ -152,7 +152,7 @@ static int build_line(
 		request.secret_dirs = &stage;
 		request.n_secret_dirs = 1;
 	}
-	run_network_fill(&p->network, p->executor_id, handle, &request);
+	run_network_fill(&p->network, p->executor->id, handle, &request);
 	memcpy(request.project_files, p->project.files, sizeof(request.project_files));
 	if (argv_build(&p->driver->runtime, &p->driver->options, &request, &host, &line, err) < 0)
 		return -1;
@@ -222,7 +222,7 @@ static int prepare(struct preparation *p, const struct executor *e,
 {
 	memset(p, 0, sizeof(*p));
 	p->driver = container_driver_of(e);
-	p->executor_id = e->id;
+	p->executor = e;
 	p->start = start;
 	p->home = HOME_INIT;
 	p->project = PROJECT_INIT;
@@ -348,11 +348,10 @@ static char *hosts_text(const struct container_options *o, bool network_off)
 	return str_take(&out);
 }
 
-static void plan_strings(
-	struct preparation *p, const struct executor *e, const char *handle, struct plan *plan)
+static void plan_strings(struct preparation *p, const char *handle, struct plan *plan)
 {
 	plan->handle = mem_strdup(handle);
-	plan->executor_id = mem_strdup(e->id);
+	plan->executor_id = mem_strdup(p->executor->id);
 	plan->project = mem_strdup(p->project.path);
 	plan->container_name = mem_strdup(p->line.name);
 	plan->image = p->start->n_setup > 0 ? mem_printf(SETUP_NAME ":%s", p->image.build.key)
@@ -365,13 +364,13 @@ static void plan_strings(
 		p->driver->runtime.endpoint ? mem_strdup(p->driver->runtime.endpoint) : NULL;
 }
 
-static int make_plan(struct preparation *p, const struct executor *e, const char *handle,
-	struct plan *plan, struct error *err)
+static int make_plan(
+	struct preparation *p, const char *handle, struct plan *plan, struct error *err)
 {
 	const struct container_options *o = &p->driver->options;
 	const struct executor_start *start = p->start;
 
-	plan_strings(p, e, handle, plan);
+	plan_strings(p, handle, plan);
 	plan->standalone = p->line.standalone;
 	plan->virtualized = oci_class_of(text_of(o->oci_runtime)).virtualized;
 	plan->uid = p->project.uid;
@@ -511,13 +510,13 @@ static int write_first(struct preparation *p, const struct rundir *run, struct e
 }
 
 /* Steps 4 and 5: the image, and what follows from it. */
-static int decide(struct preparation *p, const struct executor *e, const struct rundir *run,
-	struct plan *plan, struct error *err)
+static int decide(
+	struct preparation *p, const struct rundir *run, struct plan *plan, struct error *err)
 {
 	fault_hit("start:4-image");
 	if (guest_file_install(p->home.path, err) < 0 || settle_image(p, false, err) < 0 ||
 		build_line(p, run->handle, p->image.run, err) < 0 ||
-		make_plan(p, e, run->handle, plan, err) < 0 || open_given(p, plan, err) < 0)
+		make_plan(p, run->handle, plan, err) < 0 || open_given(p, plan, err) < 0)
 		return -1;
 	auto_json *request = plan_to_json(plan);
 	if (rundir_write(run, REQUEST_FILE, request, false, err) < 0 ||
@@ -527,7 +526,26 @@ static int decide(struct preparation *p, const struct executor *e, const struct 
 	return p->start->hold ? p->start->hold(p->start->hold_data, run->handle, err) : 0;
 }
 
-/* The tree was measured before the wait, and others may have filled it meanwhile. */
+/* File, policy, ceilings and grants may be others after a wait, and the tree fuller. */
+static int prepare_again(struct preparation *p, struct error *err)
+{
+	const struct executor *e = p->executor;
+	const struct executor_start *start = p->start;
+
+	if (start->again) {
+		struct preparation fresh;
+		if (start->again(start->again_data, &e, &start, err) < 0)
+			return -1;
+		if (prepare(&fresh, e, start, err) < 0) {
+			preparation_done(&fresh);
+			return -1;
+		}
+		preparation_done(p);
+		*p = fresh;
+	}
+	return disk_start_check(p->start, &p->project, &p->disk, err);
+}
+
 static int wait_for_space(struct preparation *p, const struct rundir *run, struct error *err)
 {
 	auto_json *record = first_record(p, run->handle);
@@ -541,12 +559,11 @@ static int wait_for_space(struct preparation *p, const struct rundir *run, struc
 	};
 
 	int r = space_wait(&w, err);
-	return r > 0 ? disk_start_check(p->start, &p->project, &p->disk, err) : r;
+	return r > 0 ? prepare_again(p, err) : r;
 }
 
 /* Steps 3-17 with a run directory. */
-static int start_run(struct preparation *p, const struct executor *e, const struct rundir *run,
-	struct error *err)
+static int start_run(struct preparation *p, const struct rundir *run, struct error *err)
 {
 	AUTO(plan) plan = PLAN_INIT;
 	auto_fd int lock = -1;
@@ -558,7 +575,7 @@ static int start_run(struct preparation *p, const struct executor *e, const stru
 	if (write_first(p, run, err) < 0)
 		return -1;
 	fault_hit("start:3-directory");
-	if (wait_for_space(p, run, err) < 0 || decide(p, e, run, &plan, err) < 0) {
+	if (wait_for_space(p, run, err) < 0 || decide(p, run, &plan, err) < 0) {
 		record_refusal(p, run, err);
 		return -1;
 	}
@@ -586,7 +603,7 @@ int container_driver_start(const struct executor *e, const struct executor_start
 	if (rundir_create(&p.home, &run, err) < 0)
 		return -1;
 	memcpy(ret_handle, run.handle, HANDLE_SIZE);
-	int r = start_run(&p, e, &run, err);
+	int r = start_run(&p, &run, err);
 	if (r < 0 && rundir_discard(&p.home, &run))
 		ret_handle[0] = '\0';
 	return r;
