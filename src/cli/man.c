@@ -192,6 +192,10 @@ static void add_key(struct str *out, const char *path, const struct schema_key *
 		str_add_text(out, "; default ");
 		add_string(out, key->fallback);
 	}
+	for (size_t i = 0; key->fallback_items && key->fallback_items[i]; i++) {
+		str_add_text(out, i ? ", " : "; default ");
+		add_string(out, key->fallback_items[i]);
+	}
 	str_add_text(out, ".\n");
 	if (key->doc) {
 		add_string(out, key->doc);

@@ -20,7 +20,7 @@ def refused(root):
 
 def problems(root, build):
     words = refused(root)
-    pattern = re.compile(r"(?<![\w./`-])(" + "|".join(map(re.escape, words)) + r")(?:e?s)?(?![\w/`-])",
+    pattern = re.compile(r"(?<![\w./`-])(" + "|".join(map(re.escape, words)) + r")(?:e?s)?(?![\w/`-]|\.\w)",
                          re.I)
     bad = []
     said = [(f"{path}:{line}", text) for path, source in texts.sources(root)
