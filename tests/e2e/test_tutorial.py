@@ -44,7 +44,7 @@ def shows(output, line):
     return re.search(f"^{pattern}$", output, re.M)
 
 
-@on("P")
+@on("PR")
 def test_tutorial(stage):
     stage.config_file.unlink()
     blocks = steps()
