@@ -444,9 +444,29 @@ def test_egress_that_cannot_be_served(stage):
     assert "no route" in answer["error"] and "localprocess" in answer["error"]
 
 
+def public_and_its_refusals(stage):
+    """The refusals are the driver's, before it asks the engine for anything."""
+    held = stage.answer("egress", "grant", "--to", f"project:{stage.project}", "--hosts",
+                        "a.example")["id"]
+    stage.spec({"capabilities": {"egress": "public", "network": held}})
+    configure(stage, network="bridge", egress_filter={
+        "enabled": True, "internal": True, "broker": "192.0.2.1:3128"})
+    answer = is_error(run(stage), "executor_unsupported", 409)
+    assert "add access" in answer["error"] and "capabilities.egress" in answer["remediation"]
+    configure(stage, network="bridge", egress_filter={"enabled": False})
+    answer = is_error(run(stage), "egress_no_resolvers", 400)
+    assert "executors.container.egress_filter.resolvers" in answer["remediation"]
+    assert stage.run_dirs() == []
+    configure(stage, network="bridge",
+              egress_filter={"enabled": False, "resolvers": ["192.0.2.53"]})
+    network = explain(stage)["network"]
+    assert (network["scope"], network["mode"], network["filter"]) == ("public", "run", "filtered")
+    assert run(stage, status=0)["outcome"] == "ok"
+
+
 def test_scopes_that_are_not_there(stage):
-    """Row: egress public on an executor that cannot scope egress. The rows about a broker and about
-    resolvers are decided with the network's plan: tests/cases/net."""
+    """Rows: egress public on an executor that cannot scope egress, on one that has a broker only, and
+    without resolvers."""
     configure(stage, network="bridge")
     stage.spec({"capabilities": {"egress": "public"}})
     bind(stage, "container")
@@ -454,6 +474,8 @@ def test_scopes_that_are_not_there(stage):
         is_error(run(stage), "sandbox_unsupported", 409, constraint="egress_scope")
         [error] = check(stage, 1)["errors"]
         assert error["path"] == "capabilities.egress"
+    else:
+        public_and_its_refusals(stage)
     configure(stage, HOST)
     stage.spec({"capabilities": {"egress": "public", **GRANT}})
     answer = run(stage, options=["--executor", "localprocess"])
