@@ -19,7 +19,8 @@ void lib_options_done(struct lib_options *o)
 static void take_list(const char *const *list, size_t max, struct strv *ret)
 {
 	*ret = STRV_INIT(max + 1);
-	(void)!strv_add_words(ret, list);
+	if (list)
+		(void)!strv_add_words(ret, list);
 }
 
 static int64_t or_absent(int64_t value)

@@ -27,21 +27,24 @@ struct settling {
 	int64_t deadline_ms;
 };
 
-/* The network of the build follows that of the run (§11.3). */
-static void decide_network(
-	const struct run_image_question *q, enum image_store engine, struct run_build *ret)
+void derived_image_network(const struct container_driver *d, const struct container_request *r,
+	char out[DERIVED_NETWORK_SIZE])
 {
-	const struct container_request *r = q->start->request;
 	auto_free char *scope = mem_strndup(r->egress_scope.p, r->egress_scope.len);
 	struct setup_network network = {
-		.engine = engine,
-		.executor = q->driver->options.network,
+		.engine = image_answers_store(&d->runtime),
+		.executor = d->options.network,
 		.disabled = r->disable_network,
-		.filtered = q->driver->options.egress_filter_enabled || r->network.len > 0,
+		.filtered = d->options.egress_filter_enabled || r->network.len > 0,
 		.egress_scope = scope,
 	};
 
-	snprintf(ret->network, sizeof(ret->network), "%s", setup_network_of(&network));
+	snprintf(out, DERIVED_NETWORK_SIZE, "%s", setup_network_of(&network));
+}
+
+static void decide_network(const struct run_image_question *q, struct run_build *ret)
+{
+	derived_image_network(q->driver, q->start->request, ret->network);
 	ret->without_network =
 		strcmp(ret->network, "none") == 0 && !strv_has(&q->line->argv, "--network=none");
 }
@@ -243,7 +246,7 @@ int derived_image_settle(const struct run_image_question *q, struct image_answer
 	if (setup_check(q->start->setup, q->start->n_setup, err) < 0)
 		return -1;
 	s.deadline_ms = clock_boottime_ms() + most;
-	decide_network(q, image_answers_store(answers->runtime), &image->build);
+	decide_network(q, &image->build);
 	fill_facts(&s);
 	setup_key(&s.facts, image->build.key);
 	if (settle(&s, id, err) < 0)

@@ -75,24 +75,38 @@ const struct egress_filter *container_driver_filter(const struct container_drive
 	return d->settings.filter ? d->settings.filter : &none;
 }
 
-int container_driver_open(const char *home, const struct container_options *options,
-	const struct container_settings *settings, struct executor **ret, struct error *err)
+int container_driver_open_for(const char *home, const struct container_options *options,
+	const struct container_settings *settings, struct runtime *runtime, struct executor **ret,
+	struct error *err)
 {
 	struct container_driver *d = mem_alloc(sizeof(*d));
 
 	d->settings = *settings;
-	d->runtime = RUNTIME_INIT;
+	d->runtime = *runtime;
+	*runtime = RUNTIME_INIT;
 	d->cancel_fd = -1;
 	container_options_init(&d->options);
-	if (container_options_normalize(options, &d->options, err) < 0 ||
-		runtime_detect(d->options.runtime, home, &d->runtime, err) < 0 ||
-		runtime_resolve_endpoint(&d->runtime, err) < 0) {
+	if (container_options_normalize(options, &d->options, err) < 0) {
 		driver_free(d);
 		return -1;
 	}
 	d->home = home ? mem_strdup(home) : NULL;
 	*ret = executor_new(&container_ops, d->options.id, d);
 	return 0;
+}
+
+int container_driver_open(const char *home, const struct container_options *options,
+	const struct container_settings *settings, struct executor **ret, struct error *err)
+{
+	AUTO(runtime) runtime = RUNTIME_INIT;
+	AUTO(container_options) normal;
+
+	container_options_init(&normal);
+	if (container_options_normalize(options, &normal, err) < 0 ||
+		runtime_detect(normal.runtime, home, &runtime, err) < 0 ||
+		runtime_resolve_endpoint(&runtime, err) < 0)
+		return -1;
+	return container_driver_open_for(home, options, settings, &runtime, ret, err);
 }
 
 /*

@@ -36,6 +36,13 @@ struct container_driver {
  */
 must_check int container_driver_open(const char *home, const struct container_options *options,
 	const struct container_settings *settings, struct executor **ret, struct error *err);
+/*
+ * The same with an engine that is described and not looked for, for who wants to know what would be
+ * done with it: no engine is asked by making one. Takes what *runtime holds, in any case.
+ */
+must_check int container_driver_open_for(const char *home, const struct container_options *options,
+	const struct container_settings *settings, struct runtime *runtime, struct executor **ret,
+	struct error *err);
 /* The driver behind an executor of kind "container"; NULL for others. */
 struct container_driver *container_driver_of(const struct executor *e);
 
@@ -54,6 +61,13 @@ struct plan_network;
 must_check int container_driver_explain(const struct executor *e,
 	const struct executor_start *start, struct argv_line *ret, struct run_image *ret_image,
 	struct plan_network *ret_network, struct error *err);
+
+/*
+ * The same line without an engine, for the image as it is asked for. *ret_stage, the caller's:
+ * where the files of the lease would lie on the host; NULL = there are none.
+ */
+must_check int container_driver_audit(const struct executor *e, const struct executor_start *start,
+	struct argv_line *ret, char **ret_stage, struct error *err);
 
 /* capabilities.c, checks.c */
 void container_driver_capabilities(const struct executor *e, struct candidate *ret);

@@ -7,10 +7,12 @@
 #include "executor/container/driver/driver.h"
 #include "executor/container/driver/image-store.h"
 
+enum { DERIVED_NETWORK_SIZE = 130 };
+
 /* The image made for `setup:` (§11). */
 struct run_build {
-	char key[65];         /* "" = the run has no setup */
-	char network[130];    /* of the build */
+	char key[65]; /* "" = the run has no setup */
+	char network[DERIVED_NETWORK_SIZE];
 	bool without_network; /* although the run has one */
 	bool needed;          /* no image of that key is there (look_only) */
 };

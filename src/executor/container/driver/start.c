@@ -277,6 +277,20 @@ int container_driver_explain(const struct executor *e, const struct executor_sta
 	return 0;
 }
 
+int container_driver_audit(const struct executor *e, const struct executor_start *start,
+	struct argv_line *ret, char **ret_stage, struct error *err)
+{
+	AUTO(preparation) p;
+
+	if (prepare(&p, e, start, err) < 0 ||
+		build_line(&p, EXPLAINED_HANDLE, p.verdict.run_as, err) < 0)
+		return -1;
+	*ret = p.line;
+	p.line = ARGV_LINE_INIT;
+	*ret_stage = TAKE_PTR(p.stage);
+	return 0;
+}
+
 static int add_mount(struct preparation *p, struct plan *plan, const struct mount *m)
 {
 	if (strcmp(m->source, p->guest) == 0)
