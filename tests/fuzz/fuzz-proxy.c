@@ -47,7 +47,7 @@ static int dial(void *data, const struct address *a, uint16_t port)
 
 static void begin(void)
 {
-	static const struct proxy_hooks hooks = {NULL, resolve, dial};
+	static const struct proxy_hooks hooks = {NULL, resolve, dial, NULL};
 	auto_error struct error err = ERROR_INIT;
 
 	signal(SIGPIPE, SIG_IGN);

@@ -16,6 +16,8 @@ struct proxy_hooks {
 	size_t (*resolve)(void *data, const char *host, struct address *ret, size_t max);
 	/* A non-blocking socket on its way there, or -1 with errno. NULL: connect(2). */
 	int (*dial)(void *data, const struct address *a, uint16_t port);
+	/* The wall clock. NULL: the system's. */
+	int64_t (*realtime_ns)(void *data);
 };
 
 /*

@@ -32,9 +32,24 @@ struct session *session_table_find(struct proxy *p, struct text credentials, con
 	return s && equal && strcmp(s->listener, listener) == 0 ? s : NULL;
 }
 
+static int64_t realtime_ns(const struct proxy *p)
+{
+	return p->hooks.realtime_ns ? p->hooks.realtime_ns(p->hooks.data) : clock_realtime_ns();
+}
+
+/* Until then by the wall clock of now: a clock that is set back later moves only one of the two. */
+static void set_deadline(struct session *s, int64_t deadline_ns)
+{
+	int64_t left = deadline_ns - realtime_ns(s->proxy);
+
+	s->s.deadline_ns = deadline_ns;
+	s->deadline_ms = clock_boottime_ms() + left / NS_PER_MS + (left % NS_PER_MS > 0);
+}
+
 bool session_table_expired(const struct session *s)
 {
-	return s->lapsed || clock_realtime_ns() >= s->s.deadline_ns;
+	return s->lapsed || realtime_ns(s->proxy) >= s->s.deadline_ns ||
+	       clock_boottime_ms() >= s->deadline_ms;
 }
 
 static void write_close(struct session *s, const char *reason)
@@ -59,12 +74,13 @@ static void look_at_clock(void *data);
 
 static void arm(struct session *s)
 {
-	int64_t left = (s->s.deadline_ns - clock_realtime_ns() + NS_PER_MS - 1) / NS_PER_MS;
+	int64_t now = clock_boottime_ms();
+	int64_t left = (s->s.deadline_ns - realtime_ns(s->proxy) + NS_PER_MS - 1) / NS_PER_MS;
 
+	left = left < s->deadline_ms - now ? left : s->deadline_ms - now;
 	left = left < LOOK_AGAIN_MS ? left : LOOK_AGAIN_MS;
 	loop_remove(TAKE_PTR(s->timer));
-	s->timer = loop_at(
-		s->proxy->loop, clock_boottime_ms() + (left > 0 ? left : 0), look_at_clock, s);
+	s->timer = loop_at(s->proxy->loop, now + (left > 0 ? left : 0), look_at_clock, s);
 }
 
 static void look_at_clock(void *data)
@@ -133,6 +149,7 @@ static struct session *session_new(
 	s->members = render_members(given, request);
 	s->s = *given;
 	*given = (struct egress_session){.deadline_ns = 0};
+	set_deadline(s, s->s.deadline_ns);
 	LIST_INIT(&s->conns);
 	LIST_INSERT_HEAD(&p->sessions, s, link);
 	arm(s);
@@ -190,7 +207,7 @@ int session_table_renew(struct proxy *p, json_t *request, struct error *err)
 		return error_set(err, ERROR_EGRESS_PROXY_FAILED,
 			"there is no such session, or it has lapsed");
 	if (deadline > s->s.deadline_ns)
-		s->s.deadline_ns = deadline;
+		set_deadline(s, deadline);
 	return 0;
 }
 

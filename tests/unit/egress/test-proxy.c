@@ -60,7 +60,7 @@ static int dial(void *data, const struct address *a, uint16_t port)
 }
 
 static struct script script;
-static const struct proxy_hooks hooks = {&script, resolve, dial};
+static const struct proxy_hooks hooks = {&script, resolve, dial, NULL};
 
 /* ---- Conversations ---- */
 
@@ -267,6 +267,50 @@ static void test_a_listener_is_removed_with_its_connections(void **state)
 	proxy_stage_end(&stage);
 }
 
+/* ---- The wall clock ---- */
+
+static _Atomic int64_t behind_ns;
+
+static int64_t set_back(void *data)
+{
+	(void)data;
+	return clock_realtime_ns() - behind_ns;
+}
+
+static void test_a_deadline_holds_when_the_wall_clock_is_set_back(void **state)
+{
+	enum { PATIENCE_MS = 60000, PAUSE_MS = 50 };
+	const int64_t second = INT64_C(1000000000);
+	static const struct proxy_hooks slow = {&script, resolve, dial, set_back};
+	auto_error struct error err = ERROR_INIT;
+	auto_json *grant =
+		json_loads("{\"id\": \"egress_0123456789abcdef01234567\", \"subject\": \"any\", "
+			   "\"hosts\": [\"one.example\"], \"methods\": [\"PUT\"]}",
+			0, NULL);
+	auto_free char *answer = mem_alloc(ANSWER_SIZE);
+	struct proxy_stage stage;
+	int64_t until = clock_boottime_ms() + PATIENCE_MS;
+
+	(void)state;
+	script = (struct script){.answers = NULL};
+	behind_ns = 0;
+	struct egress_session s = {.deadline_ns = clock_realtime_ns() + second / 2,
+		.max_connections = 1,
+		.dial_timeout_s = 15};
+	assert_done(proxy_stage_begin(&stage, &slow, &err), &err);
+	assert_done(proxy_stage_open(&stage, grant, &s, &err), &err);
+	behind_ns = 3600 * second;
+	do {
+		clock_sleep_ms(PAUSE_MS);
+		ask(&stage, "GET http://one.example/ HTTP/1.1\r\n" PROXY_STAGE_CREDENTIALS "\r\n",
+			answer);
+	} while (!strstr(answer, "session_expired") && clock_boottime_ms() < until);
+	assert_verdict(answer, "session_expired", 407);
+	assert_int_equal(
+		egress_owner_renew(&stage.owner, PROXY_STAGE_ID, s.deadline_ns + second, &err), -1);
+	proxy_stage_end(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +318,7 @@ int main(void)
 		cmocka_unit_test(test_the_second_answer_is_never_used),
 		cmocka_unit_test(test_the_next_address_is_tried),
 		cmocka_unit_test(test_a_listener_is_removed_with_its_connections),
+		cmocka_unit_test(test_a_deadline_holds_when_the_wall_clock_is_set_back),
 	};
 
 	signal(SIGPIPE, SIG_IGN);
