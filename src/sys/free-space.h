@@ -1,6 +1,7 @@
 /* Free space of a filesystem. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -8,3 +9,8 @@
  * errno.
  */
 int64_t free_space_mb(int fd);
+/*
+ * Whether the kernel knows that by itself, and never asks a server or a program for it. One that is
+ * not known counts as one that asks.
+ */
+bool free_space_local(int fd);

@@ -182,6 +182,14 @@ def test_a_wait_is_cancelled(stage, small):
     assert "reason" not in last
 
 
+def test_frozen_by_a_reading_apart(stage, small):
+    """As on a filesystem whose server may not answer."""
+    handle = small.detach(env={"CLOOP_FAULT": "space:apart"})
+    small.leave(FLOOR - 10)
+    assert frozen(stage, handle)
+    end(stage, handle)
+
+
 @pytest.mark.parametrize("words", [["stop"], ["stop", "--signal", "interrupt"]])
 def test_a_wait_is_stopped(stage, small, words):
     """From elsewhere, by the handle that one who waits is told."""

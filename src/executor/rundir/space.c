@@ -47,6 +47,7 @@ void space_open(struct space *s, uint64_t floor_mb, const struct space_place *pl
 			.fd = fd,
 			.whose = mem_printf("%s %s", p->what, quoted_string(p->path)),
 			.floor = {.floor_mb = floor_mb},
+			.local = free_space_local(fd),
 		};
 	}
 }
@@ -82,18 +83,43 @@ static void tell_failure(struct space_filesystem *f, int error)
 	f->failed = true;
 }
 
-void space_look(struct space *s, space_crossed_fn *fn, void *data)
+void space_read(const struct space *s, struct space_reading *ret)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		ret->free_mb[i] = free_space_mb(s->v[i].fd);
+		ret->error[i] = errno;
+	}
+}
+
+void space_take(
+	struct space *s, const struct space_reading *reading, space_crossed_fn *fn, void *data)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		struct space_filesystem *f = &s->v[i];
-		int64_t free_mb = free_space_mb(f->fd);
+		int64_t free_mb = reading->free_mb[i];
 		if (free_mb < 0)
-			tell_failure(f, errno);
+			tell_failure(f, reading->error[i]);
 		if (!disk_floor_step(&f->floor, free_mb))
 			continue;
 		auto_free char *text = describe(f, free_mb);
 		fn(data, f->floor.paused, text);
 	}
+}
+
+void space_look(struct space *s, space_crossed_fn *fn, void *data)
+{
+	struct space_reading reading;
+
+	space_read(s, &reading);
+	space_take(s, &reading, fn, data);
+}
+
+bool space_may_block(const struct space *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (!s->v[i].local)
+			return true;
+	return false;
 }
 
 bool space_low(const struct space *s)

@@ -17,6 +17,7 @@ struct space_filesystem {
 	char *whose; /* "the workspace PATH", for people */
 	struct disk_floor floor;
 	bool failed; /* a reading did, and that was logged */
+	bool local;  /* the kernel answers by itself */
 };
 
 struct space {
@@ -41,5 +42,17 @@ void space_open_run(
 typedef void space_crossed_fn(void *data, bool low, const char *text);
 /* Reads all of them. A reading that fails changes nothing, and is logged once. */
 void space_look(struct space *s, space_crossed_fn *fn, void *data);
+
+/* One reading of each: MB, or -1 with its errno. */
+struct space_reading {
+	int64_t free_mb[SPACE_FILESYSTEMS];
+	int error[SPACE_FILESYSTEMS];
+};
+/* The two halves of space_look(). */
+void space_read(const struct space *s, struct space_reading *ret);
+void space_take(
+	struct space *s, const struct space_reading *reading, space_crossed_fn *fn, void *data);
+/* A reading may have to wait for somebody else: a server, a program. */
+bool space_may_block(const struct space *s);
 /* One of them is below its floor. */
 bool space_low(const struct space *s);

@@ -6,12 +6,13 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "executor/rundir/space.h"
+#include "executor/rundir/space-apart.h"
 #include "sys/free-space.h"
 
 struct heard {
@@ -107,6 +108,27 @@ static void test_failure(void **state)
 	assert_int_equal(h.low + h.high, 0);
 }
 
+/* A thread reads the same; one that nobody waits for is let go. */
+static void test_apart(void **state)
+{
+	auto_fd int root = open_dir("/"), proc = open_dir("/proc");
+	const struct space_place places[] = {{root, "a", "/"}, {proc, "b", "/proc"}};
+	AUTO(space) s = SPACE_INIT;
+
+	(void)state;
+	space_open(&s, 1, places, 2);
+	assert_true(space_may_block(&s));
+	for (int i = 0; i < 50; i++)
+		space_apart_end(space_apart_begin(&s));
+	struct space_apart *a = space_apart_begin(&s);
+	assert_non_null(a);
+	struct pollfd p = {.fd = space_apart_fd(a), .events = POLLIN};
+	assert_int_equal(poll(&p, 1, 60000), 1);
+	assert_true(space_apart_answer(a)->free_mb[0] > 0);
+	assert_int_equal(space_apart_answer(a)->free_mb[1], 0);
+	space_apart_end(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -114,6 +136,7 @@ int main(void)
 		cmocka_unit_test(test_crossings),
 		cmocka_unit_test(test_room_again),
 		cmocka_unit_test(test_failure),
+		cmocka_unit_test(test_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

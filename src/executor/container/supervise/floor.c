@@ -6,6 +6,9 @@
  * rootless on cgroup v1) is replaced by SIGSTOP, the init included; processes that may not be
  * signalled end the run.
  *
+ * Free space is read by the loop where the kernel answers by itself, else by a thread of its own: a
+ * file server that is gone holds up nothing but the next reading.
+ *
  * That a sandbox is frozen is on record before it is, so a new supervisor releases it first of all:
  * a frozen init could not connect to it.
  */
@@ -20,6 +23,7 @@
 #include "base/cleanup.h"
 #include "executor/container/inspect.h"
 #include "executor/container/supervise/supervisor.h"
+#include "executor/rundir/space-apart.h"
 #include "sys/clock.h"
 #include "sys/descendants.h"
 #include "sys/fault.h"
@@ -259,16 +263,52 @@ static void on_crossed(void *data, bool low, const char *text)
 
 static void look_after(struct supervisor *s, int64_t ms);
 
+static void look_again(struct supervisor *s)
+{
+	look_after(s, space_low(&s->floor.space) ? s->floor.again_ms : SPACE_EVERY_MS);
+}
+
+static void on_answer(void *data, uint32_t events)
+{
+	struct supervisor *s = data;
+	struct floor_watch *f = &s->floor;
+
+	(void)events;
+	loop_remove(TAKE_PTR(f->answer));
+	if (may_freeze(s)) {
+		space_take(&f->space, space_apart_answer(f->apart), on_crossed, s);
+		settle(s);
+	}
+	space_apart_end(TAKE_PTR(f->apart));
+	look_again(s);
+}
+
+/* False: it is not to be had. Until it answers nothing else is read. */
+static bool read_apart(struct supervisor *s)
+{
+	struct floor_watch *f = &s->floor;
+
+	f->apart = space_apart_begin(&f->space);
+	if (f->apart)
+		f->answer = loop_watch(s->loop, space_apart_fd(f->apart), EPOLLIN, on_answer, s);
+	if (!f->answer)
+		space_apart_end(TAKE_PTR(f->apart));
+	return f->apart != NULL;
+}
+
 static void on_timer(void *data)
 {
 	struct supervisor *s = data;
+	bool look = may_freeze(s);
 
 	s->floor.timer = NULL;
-	if (may_freeze(s)) {
+	if (look && s->floor.by_thread && read_apart(s))
+		return;
+	if (look && !s->floor.by_thread) {
 		space_look(&s->floor.space, on_crossed, s);
 		settle(s);
 	}
-	look_after(s, space_low(&s->floor.space) ? s->floor.again_ms : SPACE_EVERY_MS);
+	look_again(s);
 }
 
 static void look_after(struct supervisor *s, int64_t ms)
@@ -298,6 +338,7 @@ void floor_begin(struct supervisor *s, bool paused)
 		release_adopted(s, paused);
 	space_open_run(
 		&s->floor.space, (uint64_t)s->plan.min_free_mb, project, s->plan.project, &s->home);
+	s->floor.by_thread = space_may_block(&s->floor.space) || fault_hit("space:apart");
 	if (s->floor.space.n > 0)
 		look_after(s, SPACE_EVERY_MS);
 }
@@ -308,6 +349,8 @@ void floor_end(struct supervisor *s)
 
 	loop_remove(TAKE_PTR(f->timer));
 	loop_remove(TAKE_PTR(f->retry));
+	loop_remove(TAKE_PTR(f->answer));
+	space_apart_end(TAKE_PTR(f->apart));
 	engine_call_cancel(TAKE_PTR(f->call));
 	space_done(&f->space);
 }

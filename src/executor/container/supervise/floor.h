@@ -10,6 +10,7 @@
 struct supervisor;
 struct loop_source;
 struct engine_call;
+struct space_apart;
 
 /* The only one that pauses and unpauses the sandbox. */
 struct floor_watch {
@@ -19,6 +20,9 @@ struct floor_watch {
 	bool thaw;        /* it goes on now, whatever the readings say; until the engine did it */
 	int64_t again_ms; /* between two looks while it is low */
 	struct loop_source *timer, *retry;
+	bool by_thread;            /* readings are a thread's: they may block */
+	struct space_apart *apart; /* a reading that is waited for */
+	struct loop_source *answer;
 	struct engine_call *call; /* pause or unpause */
 };
 
