@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -74,6 +75,7 @@ struct material {
 	char lease[LEASE_ID_SIZE];    /* "" = nothing was granted: no lease */
 	char dir[64];                 /* inside: /run/cloop/cloop-lease-<24 hex>; "" = no files */
 	int64_t expires_at, hard_end; /* seconds since 1970; hard_end 0 = none */
+	bool lasting; /* of somebody else's keeping: it has no end but the run's, or a revocation */
 	struct material_file *files;
 	size_t n_files;
 	struct material_variable *variables;

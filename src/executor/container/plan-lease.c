@@ -74,10 +74,10 @@ json_t *plan_lease_to_json(const struct plan_lease *l)
 {
 	if (!l->id)
 		return json_null();
-	return json_pack("{s:o, s:o, s:o, s:I, s:I, s:o, s:o}", "id", json_exact(l->id), "dir",
+	return json_pack("{s:o, s:o, s:o, s:I, s:I, s:b, s:o, s:o}", "id", json_exact(l->id), "dir",
 		json_exact(l->dir), "stage", json_exact(l->stage), "expires_at",
-		(json_int_t)l->expires_at, "hard_end", (json_int_t)l->hard_end, "files",
-		files_to_json(l), "bindings", bindings_to_json(l));
+		(json_int_t)l->expires_at, "hard_end", (json_int_t)l->hard_end, "lasting",
+		l->lasting, "files", files_to_json(l), "bindings", bindings_to_json(l));
 }
 
 static int files_from_json(const json_t *list, struct plan_lease *l)
@@ -127,6 +127,7 @@ int plan_lease_from_json(const json_t *j, struct plan_lease *ret)
 	ret->stage = json_exact_bytes(json_object_get(j, "stage"));
 	ret->expires_at = json_get_int(j, "expires_at", 0);
 	ret->hard_end = json_get_int(j, "hard_end", 0);
+	ret->lasting = json_get_bool(j, "lasting", false);
 	if (!ret->id || (ret->dir == NULL) != (ret->stage == NULL) ||
 		files_from_json(json_object_get(j, "files"), ret) < 0 ||
 		bindings_from_json(json_object_get(j, "bindings"), ret) < 0)

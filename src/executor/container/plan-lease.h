@@ -33,6 +33,7 @@ struct plan_lease {
 	char *dir;                    /* inside; NULL = no files, and so no stage */
 	char *stage;                  /* directory of the host that is mounted there */
 	int64_t expires_at, hard_end; /* seconds since 1970; hard_end 0 = none */
+	bool lasting;                 /* it is not extended, and does not expire */
 	struct plan_secret_file *files;
 	size_t n_files;
 	struct plan_binding *bindings;

@@ -78,6 +78,7 @@ int lease_plan_fill(
 	l->id = mem_strdup(m->lease);
 	l->expires_at = m->expires_at;
 	l->hard_end = m->hard_end;
+	l->lasting = m->lasting;
 	if (stage) {
 		l->dir = mem_strdup(m->dir);
 		l->stage = mem_strdup(stage);

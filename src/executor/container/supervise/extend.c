@@ -297,7 +297,7 @@ void extend_begin(struct supervisor *s)
 {
 	struct extension *x = &s->extension;
 
-	if (!s->plan.lease.id)
+	if (!s->plan.lease.id || s->plan.lease.lasting)
 		return;
 	x->pace = fault_hit("extend:soon") ? HURRY : 1;
 	json_t *supervision = record_supervision(s->record);

@@ -26,7 +26,8 @@ struct extension {
 	unsigned pace;    /* test hook: all waits are so many times shorter */
 };
 
-/* The workload runs: from now on the lease is extended. Nothing for a run without one. */
+/* The workload runs: from now on the lease is extended. Nothing for a run without one, or
+ * with one that lasts. */
 void extend_begin(struct supervisor *s);
 /* Ends a question that is under way, too. */
 void extend_end(struct supervisor *s);
