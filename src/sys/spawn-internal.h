@@ -14,6 +14,8 @@ must_check bool spawn_answer(const struct spawn *s, struct captured *answer);
 must_check int spawn_start_real(const struct spawn *s, struct child *ret, struct error *err);
 /* The same as a child of our own, whatever spawn_keeper_use() says. */
 must_check int spawn_start_own(const struct spawn *s, struct child *ret, struct error *err);
+/* The same without a pidfd: for who is told of its end in another way. */
+must_check int spawn_start_unwatched(const struct spawn *s, pid_t *ret_pid, struct error *err);
 /* The highest number that the child gets. */
 int spawn_highest_fd(const struct spawn *s);
 

@@ -104,8 +104,8 @@ static void reap(pid_t pid)
 		continue;
 }
 
-static int start_keeper(const struct spawn *s, const char *program, int socket, struct child *ret,
-	struct error *err)
+static int start_keeper(
+	const struct spawn *s, const char *program, int socket, pid_t *ret_pid, struct error *err)
 {
 	AUTO(strv) argv = STRV_INIT(WORDS_MAX);
 	struct spawn k = *s;
@@ -123,36 +123,33 @@ static int start_keeper(const struct spawn *s, const char *program, int socket, 
 	k.argv = argv.v;
 	k.new_session = true;
 	k.fds[k.n_fds++] = (struct spawn_fd){socket, number};
-	return spawn_start_own(&k, ret, err);
+	return spawn_start_unwatched(&k, ret_pid, err);
 }
 
 int spawn_keeper_start(
 	const struct spawn *s, const char *program, struct child *ret, struct error *err)
 {
-	AUTO(child) c = CHILD_INIT;
 	int32_t failed = KEEPER_FAILED;
-	int ends[2], pidfd = -1;
+	int ends[2];
+	auto_fd int pidfd = -1;
+	pid_t pid = -1;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return error_set_errno(err, ERROR_IO, errno, "making a socket pair");
 	auto_fd int ours = ends[0];
 	auto_fd int theirs = ends[1];
-	if (start_keeper(s, program, theirs, &c, err) < 0)
+	if (start_keeper(s, program, theirs, &pid, err) < 0)
 		return -1;
 	close(TAKE_FD(theirs));
-	if (!hear(ours, &failed, &pidfd) || failed != 0 || pidfd < 0)
+	bool good = hear(ours, &failed, &pidfd) && failed == 0 && pidfd >= 0;
+	if (!good || s->detached)
+		reap(pid);
+	if (!good)
 		return error_set_errno(err, ERROR_IO, failed == KEEPER_FAILED ? EAGAIN : failed,
 			"cannot execute %s", quoted_string(s->path));
-	close(c.pidfd);
-	c.pidfd = pidfd;
-	if (s->detached) {
-		reap(c.pid);
-		c.pid = -1;
-	} else {
-		c.keeper = TAKE_FD(ours);
-	}
-	*ret = c;
-	c = CHILD_INIT;
+	*ret = (struct child){.pid = s->detached ? -1 : pid,
+		.pidfd = TAKE_FD(pidfd),
+		.keeper = s->detached ? -1 : TAKE_FD(ours)};
 	return 0;
 }
 

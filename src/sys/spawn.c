@@ -139,17 +139,23 @@ static int start(const struct spawn *s, pid_t *ret_pid)
 	return r;
 }
 
+int spawn_start_unwatched(const struct spawn *s, pid_t *ret_pid, struct error *err)
+{
+	assert(s->path[0] == '/' && s->argv && s->argv[0]);
+	int r = fault_hit("spawn") ? EAGAIN : start(s, ret_pid);
+	return r == 0 ? 0
+		      : error_set_errno(
+				err, ERROR_IO, r, "cannot execute %s", quoted_string(s->path));
+}
+
 int spawn_start_own(const struct spawn *s, struct child *ret, struct error *err)
 {
 	AUTO(child) c = CHILD_INIT;
+	pid_t pid = -1;
 
-	assert(s->path[0] == '/' && s->argv && s->argv[0]);
-	int r = fault_hit("spawn") ? EAGAIN : start(s, &c.pid);
-	if (r != 0) {
-		c.pid = -1;
-		return error_set_errno(
-			err, ERROR_IO, r, "cannot execute %s", quoted_string(s->path));
-	}
+	if (spawn_start_unwatched(s, &pid, err) < 0)
+		return -1;
+	c.pid = pid;
 	c.pidfd = pidfd_open(c.pid, 0);
 	if (c.pidfd < 0)
 		return error_set_errno(

@@ -95,18 +95,22 @@ static void test_cannot_execute(void **state)
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
-static void test_timeout_ends_the_group(void **state)
+static void test_cancel_ends_the_group(void **state)
 {
 	auto_error struct error err = ERROR_INIT;
-	char *argv[] = {"sh", "-c", "sleep 1000 & echo $!; wait", NULL};
-	struct spawn s = {.path = "/bin/sh", .argv = argv};
-	struct capture how = plain;
-	AUTO(captured) c = {0};
+	char *argv[] = {"sh", "-c", "sleep 1000 & echo $!; echo now >&5; wait", NULL};
+	int ends[2];
 
 	(void)state;
-	how.timeout_ms = 500;
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	struct spawn s = {.path = "/bin/sh", .argv = argv, .fds = {{ends[1], 5}}, .n_fds = 1};
+	struct capture how = plain;
+	AUTO(captured) c = {0};
+	how.cancel_fd = ends[0];
 	assert_done(spawn_capture(&s, &how, &c, &err), &err);
-	assert_true(c.timed_out);
+	close(ends[0]);
+	close(ends[1]);
+	assert_true(c.cancelled);
 	pid_t sleeper = (pid_t)strtoimax(str_text(&c.out), NULL, 10);
 	assert_true(sleeper > 1);
 	int64_t until = clock_boottime_ms() + FIND_MS;
@@ -216,7 +220,7 @@ int main(int argc, char **argv)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, note_fds, check_fds)
 	const struct CMUnitTest tests[] = {T(test_default), T(test_ignored), T(test_taken),
-		T(test_cannot_execute), T(test_timeout_ends_the_group), T(test_detached),
+		T(test_cannot_execute), T(test_cancel_ends_the_group), T(test_detached),
 		T(test_given_descriptors), T(test_orphans)};
 
 	if (argc > 1 && strcmp(argv[1], "--keep") == 0)
