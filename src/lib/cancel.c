@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "lib/error.h"
+#include "sys/cancel.h"
 
 struct cloop_cancel {
 	int both; /* epoll of the other two */
@@ -99,6 +100,16 @@ int lib_cancel_check(const struct cloop_cancel *cancel, struct error *err)
 {
 	return cloop_cancel_is_set(cancel) ? error_set(err, ERROR_CANCELLED, "the caller gave up")
 					   : 0;
+}
+
+int lib_cancel_begin(const struct cloop_cancel *cancel)
+{
+	return cancel_use(lib_cancel_fd(cancel));
+}
+
+void lib_cancel_end(const int *before)
+{
+	cancel_use(*before);
 }
 
 int lib_cancel_wait(const struct cloop_cancel *cancel, int fd, short events, struct error *err)

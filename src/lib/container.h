@@ -26,7 +26,7 @@ struct cloop_container {
 	pthread_mutex_t lock; /* of what follows */
 	/* All homes that it had, the last one counts: calls in progress go on using theirs. */
 	struct strv homes;
-	bool private_home; /* the first one was made for it: removed with it */
+	char *private_home; /* made for it, and removed with it; NULL = it never needed one */
 	struct lib_revocations *revocations;
 };
 

@@ -19,7 +19,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / os.environ.get("BUILD", "build")
 PROGRAMS = ("src/cli/cloop", "src/shim/cloop-shim", "src/guest/cloop-guest", "src/egress/cloop-egress",
-            "tests/staging/start-material")
+            "tests/staging/start-material", "src/lib/libcloop.so.0", "tests/library/library-user")
 IMAGE = "localhost/cloop-e2e:1"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 USER = "cloop-e2e"

@@ -1,0 +1,82 @@
+"""libcloop as a program uses it (container-driver.md §22, §25.20): tests/library/library-user.c knows
+nothing but <cloop/container.h>, ignores SIGCHLD, and checks what it gets."""
+import glob
+import os
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+from crashing import until
+from engines import IMAGE, on
+
+VALGRIND = ("valgrind", "--quiet", "--error-exitcode=9", "--leak-check=full",
+            "--errors-for-leak-kinds=definite", "--child-silent-after-fork=yes")
+SECONDS = 300
+
+
+def use(stage, scenario, *more, before=(), home=True):
+    """What the program printed; it prints `ok` at the end, and the library nothing at all."""
+    e = stage.engine
+    env = {"LD_LIBRARY_PATH": str(e.bin), "CLOOP_LIBEXEC_DIR": str(e.bin)}
+    words = [*before, e.bin / "library-user", stage.home if home else "", e.kind, e.oci_runtime,
+             IMAGE, stage.project, scenario, *more]
+    p = e.popen(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    stage.started.append(p)
+    out, err = p.communicate(timeout=SECONDS)
+    assert (p.returncode, err) == (0, b""), (p.returncode, out, err)
+    *lines, last = out.decode().splitlines()
+    assert last == "ok"
+    return lines
+
+
+def supervisor_of(handle):
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(path, "rb") as file:
+                words = file.read().split(b"\0")
+        except OSError:
+            continue
+        if words[0] == b"cloop-shim" and handle.encode() in words:
+            return int(path.split("/")[2])
+    return None
+
+
+@on("P")
+def test_every_function(stage):
+    assert use(stage, "all") == []
+    stage.home_is_free()
+    assert stage.answer("ps", "--all")["runs"]
+
+
+@on("RD")
+def test_a_run(stage):
+    assert use(stage, "some") == []
+    stage.home_is_free()
+
+
+@on("P")
+def test_another_process_goes_on(stage):
+    """The supervisor dies in between; who adopts the home finds the run and its output."""
+    handle, = use(stage, "start")
+    os.kill(supervisor_of(handle), signal.SIGKILL)
+    assert use(stage, "adopt", handle) == []
+    stage.home_is_free()
+
+
+@on("P")
+def test_private_home_leaves_nothing(stage):
+    before = set(glob.glob("/tmp/cloop-home-*"))
+    assert use(stage, "private", home=False) == []
+    until(lambda: not stage.engine.left(), "end of the container")
+    assert set(glob.glob("/tmp/cloop-home-*")) <= before
+
+
+@on("P")
+def test_memory(stage):
+    if not shutil.which("valgrind"):
+        pytest.fail("valgrind is not installed: apt-get install valgrind")
+    log = stage.dir / "valgrind.log"
+    assert use(stage, "some", before=(*VALGRIND, f"--log-file={log}")) == [], log.read_text()
+    stage.home_is_free()
