@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from crashing import until
-from engines import IMAGE, on
+from engines import BUILD, IMAGE, ROOT, on
 
 VALGRIND = ("valgrind", "--quiet", "--error-exitcode=9", "--leak-check=full",
             "--errors-for-leak-kinds=definite", "--child-silent-after-fork=yes")
@@ -79,4 +79,24 @@ def test_memory(stage):
         pytest.fail("valgrind is not installed: apt-get install valgrind")
     log = stage.dir / "valgrind.log"
     assert use(stage, "some", before=(*VALGRIND, f"--log-file={log}")) == [], log.read_text()
+    stage.home_is_free()
+
+
+@on("P")
+def test_example(stage, tmp_path):
+    """examples/embed, built by pkg-config against the library as it is installed."""
+    root = tmp_path / "root"
+    subprocess.run(["meson", "install", "-C", BUILD, "--no-rebuild", "--quiet", "--destdir", root],
+                   check=True, stdout=subprocess.DEVNULL)
+    libcloop, = root.rglob("libcloop.pc")
+    flags = {"PKG_CONFIG_PATH": str(libcloop.parent), "PKG_CONFIG_SYSROOT_DIR": str(root)}
+    embed = tmp_path / "embed"
+    shutil.copytree(ROOT / "examples" / "embed", embed)
+    subprocess.run(["make", "-s", "-C", embed], check=True, env={**os.environ, **flags})
+    shim, = root.rglob("cloop-shim")
+    env = {"LD_LIBRARY_PATH": str(libcloop.parent.parent), "CLOOP_LIBEXEC_DIR": str(shim.parent),
+           "CLOOP_HOME": str(stage.home), "OCI_RUNTIME": stage.engine.oci_runtime}
+    p = stage.engine.popen([embed / "embed", IMAGE, "echo", "hello"], env=env, cwd=stage.project,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert p.communicate(timeout=SECONDS) == (b"hello\n", b"") and p.returncode == 0
     stage.home_is_free()
