@@ -36,6 +36,7 @@
 extern "C" {
 #endif
 
+/* Marks of what the library exports, and of answers that must be looked at. */
 #if defined(__GNUC__)
 #define CLOOP_API __attribute__((visibility("default")))
 #define CLOOP_MUST_CHECK __attribute__((warn_unused_result))

@@ -55,6 +55,7 @@ struct cloop_smoke_result {
 	const char *mounted_binary; /* path inside of the host's program; "" = the image's own */
 };
 
+/* NULL is fine. */
 CLOOP_API void cloop_smoke_result_free(struct cloop_smoke_result *result);
 
 /*
