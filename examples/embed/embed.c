@@ -1,4 +1,4 @@
-/* Runs a command in a sandbox of the current directory: embed IMAGE COMMAND WORD… */
+/* Runs a command in a sandbox of the current directory: embed HOME OCI_RUNTIME IMAGE COMMAND… */
 #include <cloop/container.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,13 +40,13 @@ int main(int argc, char **argv)
 	err = cloop_error_new();
 	cloop_container_options_init(&options);
 	cloop_spec_init(&spec);
-	if (argc < 3 || !getcwd(here, sizeof(here)))
+	if (argc < 5 || !getcwd(here, sizeof(here)))
 		return 2;
-	options.image = argv[1];
-	options.oci_runtime = getenv("OCI_RUNTIME");
-	options.home = getenv("CLOOP_HOME"); /* NULL: one for as long as we run */
+	options.home = argv[1];        /* "": one for as long as we run */
+	options.oci_runtime = argv[2]; /* "": the engine's own */
+	options.image = argv[3];
 	spec.work_dir = here;
-	spec.argv = (const char *const *)argv + 2;
+	spec.argv = (const char *const *)argv + 4;
 	if (cloop_container_new(&options, &c, err) < 0 ||
 		cloop_container_start(c, NULL, &spec, handle, err) < 0)
 		die();

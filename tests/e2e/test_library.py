@@ -94,9 +94,9 @@ def test_example(stage, tmp_path):
     shutil.copytree(ROOT / "examples" / "embed", embed)
     subprocess.run(["make", "-s", "-C", embed], check=True, env={**os.environ, **flags})
     shim, = root.rglob("cloop-shim")
-    env = {"LD_LIBRARY_PATH": str(libcloop.parent.parent), "CLOOP_LIBEXEC_DIR": str(shim.parent),
-           "CLOOP_HOME": str(stage.home), "OCI_RUNTIME": stage.engine.oci_runtime}
-    p = stage.engine.popen([embed / "embed", IMAGE, "echo", "hello"], env=env, cwd=stage.project,
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    env = {"LD_LIBRARY_PATH": str(libcloop.parent.parent), "CLOOP_LIBEXEC_DIR": str(shim.parent)}
+    words = [embed / "embed", stage.home, stage.engine.oci_runtime, IMAGE, "echo", "hello"]
+    p = stage.engine.popen(words, env=env, cwd=stage.project, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE)
     assert p.communicate(timeout=SECONDS) == (b"hello\n", b"") and p.returncode == 0
     stage.home_is_free()
