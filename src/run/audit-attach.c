@@ -1,7 +1,11 @@
 #include "run/audit-attach.h"
 
 #include "store/audit.h"
+#include "sys/clock.h"
 #include "sys/log.h"
+
+/* Nobody else knows of a session: a ledger that others hold for longer is asked again. */
+enum { BUSY_FOR_MS = 30000, AGAIN_MS = 50 };
 
 static json_t *known(const json_t *record, const char *key)
 {
@@ -16,16 +20,32 @@ static json_t *make_payload(const struct audit_attach *a)
 		a->write, "tty", a->tty);
 }
 
+static int try_append(
+	const struct audit_attach *a, const struct store_audit_event *event, struct error *err)
+{
+	AUTO_PTR(store) store = NULL;
+
+	return store_open(a->home->path, &store, err) < 0 ||
+			       store_audit_append(store, event, err) < 0
+		       ? -1
+		       : 0;
+}
+
 static void append(const struct audit_attach *a, const char *action, const json_t *payload)
 {
 	auto_error struct error err = ERROR_INIT;
-	AUTO_PTR(store) store = NULL;
+	int64_t until = clock_boottime_ms() + BUSY_FOR_MS;
 	struct store_audit_event event = {
 		.action = action, .entity = "run", .actor = a->actor, .payload = payload};
 
-	if (store_open(a->home->path, &store, &err) < 0 ||
-		store_audit_append(store, &event, &err) < 0)
-		log_warning("the session is not in the audit trail: %s", err.message);
+	while (try_append(a, &event, &err) < 0) {
+		if (!error_is(&err, ERROR_STORE_BUSY) || clock_boottime_ms() >= until) {
+			log_warning("the session is not in the audit trail: %s", err.message);
+			return;
+		}
+		error_clear(&err);
+		clock_sleep_ms(AGAIN_MS);
+	}
 }
 
 void audit_attach_open(const struct audit_attach *a)

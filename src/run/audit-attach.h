@@ -2,7 +2,7 @@
  * Rows of the audit trail about attach sessions (container-driver.md §18.2): `attach.open` when one
  * runs, `attach.close` when it is over. Supervisors never open the ledger, so it is the client who
  * writes them: one that is killed leaves no second row. A row that cannot be written is a warning
- * on stderr.
+ * on stderr; while others hold the ledger it is tried for 30 s.
  */
 #pragma once
 

@@ -1,8 +1,10 @@
 """Attach sessions (container-driver.md §18, §25.17)."""
+import contextlib
 import json
 import os
 import pathlib
 import signal
+import sqlite3
 import subprocess
 import time
 
@@ -10,6 +12,7 @@ import pytest
 
 from attaching import Session, Terminal, both_ways
 from crashing import kill_shim, processes, shims, state_of, until
+from engines import once
 
 SH = ("/bin/sh", "-c")
 CANARY = "canary-71d0c5e3-value"
@@ -61,6 +64,19 @@ def test_pipes(stage, run):
         ("attach.open", run, False, False), ("attach.close", run, False, False)] * 2
     assert rows[1]["exit_code"] == 7 and rows[1]["left"] == 0 and rows[1]["reason"] == "ended"
     assert running(stage, run) and b"out" not in stage.cloop("logs", run).out
+
+
+@once
+def test_audited_while_the_ledger_is_busy(stage, run):
+    """Held for longer than a statement waits (5 s): no row is lost."""
+    with contextlib.closing(sqlite3.connect(stage.home / "state.db", isolation_level=None)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        p = stage.popen("attach", run, "--", *SH, "echo > began")
+        until((stage.project / "began").exists, "session")
+        time.sleep(6)
+        db.execute("ROLLBACK")
+    assert p.communicate(timeout=60) == (b"", b"") and p.returncode == 0
+    assert [r["action"] for r in audit(stage)] == ["attach.open", "attach.close"]
 
 
 def test_frames(stage, run):
@@ -417,7 +433,8 @@ def test_supervisor_dies(stage, run):
     kill_shim(stage, run)
     _, err = p.communicate(timeout=20)
     assert p.returncode == 1 and b"supervisor" in err and b"  fix: " in err
-    assert audit(stage)[-1]["left"] is None and audit(stage)[-1]["reason"] == "lost"
+    rows = audit(stage)
+    assert rows and rows[-1]["left"] is None and rows[-1]["reason"] == "lost", (rows, err)
     until(lambda: not inside(stage, b"77020"), "end of the old session")
     # The next command gives the run a new supervisor, and waits until that one has the init.
     assert stage.cloop("attach", run, "--", "echo", "again").out == b"again\n"
