@@ -4,7 +4,7 @@ SECONDS_EACH ?= 60
 PAIRS ?= 15
 
 .PHONY: help deps build demo check check-images check-cosign bench lint format fuzz golden-update docs \
-	install uninstall deb
+	install uninstall deb check-deb
 
 help:
 	@echo 'make deps           install the Debian packages that are missing (root or sudo)'
@@ -22,6 +22,7 @@ help:
 	@echo 'make install        install (DESTDIR, PREFIX and BUILD are honoured)'
 	@echo 'make uninstall      remove what "make install" put there'
 	@echo 'make deb            build the Debian packages into build-deb/, judged by lintian'
+	@echo 'make check-deb      install, use, remove and purge them in a Debian of their own (root)'
 
 deps:
 	@scripts/deps
@@ -71,3 +72,6 @@ uninstall:
 
 deb:
 	@scripts/deb
+
+check-deb:
+	@scripts/check-deb
