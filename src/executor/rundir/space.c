@@ -108,7 +108,7 @@ void space_take(
 
 void space_look(struct space *s, space_crossed_fn *fn, void *data)
 {
-	struct space_reading reading;
+	struct space_reading reading = {.free_mb = {0}};
 
 	space_read(s, &reading);
 	space_take(s, &reading, fn, data);
