@@ -30,6 +30,9 @@ static void starting_done(struct starting *s)
 /* What the host has under the names of granted devices (container-driver.md §17.1). */
 static int find_devices(struct starting *s, struct error *err)
 {
+	if (s->spec->n_devices > MATERIAL_DEVICES_MAX)
+		return error_set(
+			err, ERROR_DEVICES_TOO_MANY, "more than %d devices", MATERIAL_DEVICES_MAX);
 	for (size_t i = 0; i < s->spec->n_devices; i++) {
 		const struct cloop_device *in = &s->spec->devices[i];
 		AUTO(device_found) found = {.path = NULL};
@@ -44,9 +47,7 @@ static int find_devices(struct starting *s, struct error *err)
 			.block = found.node.type == DEVICE_BLOCK,
 			.rdev = found.rdev,
 		};
-		if (material_add_device(&s->read.material, &device) < 0)
-			return error_set(err, ERROR_DEVICES_TOO_MANY, "more than %d devices",
-				MATERIAL_DEVICES_MAX);
+		(void)!material_add_device(&s->read.material, &device);
 	}
 	return 0;
 }
