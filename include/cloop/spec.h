@@ -1,7 +1,7 @@
 /*
  * libcloop: what a run is asked to be (the seed's executor.Spec, container-driver.md §5, §7-§9).
  * Texts that are NULL are not given; lists of texts end with NULL and may be NULL. Everything is
- * borrowed for the call that gets the spec; secrets are copied to memory that is locked and wiped.
+ * borrowed for the call that gets the spec; copies of secrets are wiped at its end.
  */
 #pragma once
 
@@ -35,10 +35,10 @@ extern "C" {
 
 /* Bounded amounts; 0 = the executor's default. A limit that cannot be held refuses the run. */
 struct cloop_limits {
-	uint64_t cpu_millis; /* thousandths of a core */
-	uint64_t memory_mb;
-	uint64_t pids;
-	uint64_t disk_mb; /* of the workspace */
+	uint64_t cpu_millis; /* thousandths of a core, at most 1,024,000 */
+	uint64_t memory_mb;  /* at most 1,048,576 */
+	uint64_t pids;       /* at most 4,194,304 */
+	uint64_t disk_mb;    /* of the workspace, at most 1,048,576 */
 };
 
 /* A part of the host's tree below the workspace's source, or a granted repository. */
@@ -123,7 +123,8 @@ struct cloop_spec {
 	size_t n_secret_variables;
 	const char *sandbox_sha256; /* of the project's sandbox.yaml; for the label */
 	const char *title;          /* of the run, for people */
-	int64_t timeout_ms;         /* from the moment the workload runs; 0 = none */
+	/* From the moment the workload runs, at most 3,153,600,000,000 (100 years); 0 = none. */
+	int64_t timeout_ms;
 	const void *reserved[8];
 };
 

@@ -7,6 +7,9 @@
 #include "lib/strings.h"
 
 enum { REDACT_MAX = 1024, LEASE_PREFIX = 6, LEASE_DIGITS = 24, DIRECTORY_MAX = 63 };
+enum { CPU_MILLIS_MAX = 1024000, MB_MAX = 1048576, PIDS_MAX = 4194304 };
+enum { FILE_MAX = 262144 };
+#define TIMEOUT_MS_MAX INT64_C(3153600000000) /* a hundred years */
 
 void cloop_spec_init(struct cloop_spec *spec)
 {
@@ -142,6 +145,29 @@ static void read_limits(const struct cloop_limits *in, const struct container_op
 	};
 }
 
+/* What is above would wrap around on its way to the engine, and then bind nothing, or at once. */
+static int check_numbers(const struct cloop_spec *in, struct error *err)
+{
+	const struct {
+		const char *name;
+		uint64_t value, max;
+		enum error_code code;
+	} rows[] = {
+		{"cpu_millis", in->limits.cpu_millis, CPU_MILLIS_MAX, ERROR_CPUS_INVALID},
+		{"memory_mb", in->limits.memory_mb, MB_MAX, ERROR_MEMORY_INVALID},
+		{"pids", in->limits.pids, PIDS_MAX, ERROR_PIDS_INVALID},
+		{"disk_mb", in->limits.disk_mb, MB_MAX, ERROR_OUT_OF_RANGE},
+		/* A negative one is above, too. */
+		{"timeout_ms", (uint64_t)in->timeout_ms, TIMEOUT_MS_MAX, ERROR_OUT_OF_RANGE},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].value > rows[i].max)
+			return error_set(err, rows[i].code, "%s of a run is not from 0 to %llu",
+				rows[i].name, (unsigned long long)rows[i].max);
+	return 0;
+}
+
 /* ---- The lease ---- */
 
 static int read_lease(const struct cloop_spec *in, struct material *m, struct error *err)
@@ -186,12 +212,14 @@ static struct material_binding *binding_of(
 
 static int add_file(const struct cloop_secret_file *f, struct lib_spec *s, struct error *err)
 {
-	struct secret content = {.p = NULL};
+	AUTO(secret) content = {.p = NULL};
 	struct material_binding *b = binding_of(&s->material, f->grant, SECRET_FILE, err);
+	/* Of one that is too large no more is copied than shows it. */
+	size_t size = f->size > FILE_MAX ? FILE_MAX + 1 : f->size;
 
 	if (!b)
 		return -1;
-	SECRET_CONCAT(&content, (struct text){f->data ? f->data : "", f->data ? f->size : 0});
+	SECRET_CONCAT(&content, (struct text){f->data ? f->data : "", f->data ? size : 0});
 	if (strv_add(&b->files, lib_text(f->name)) < 0 ||
 		material_add_file(
 			&s->material, lib_text(f->name), f->mode ? f->mode : 0600, &content) < 0)
@@ -204,11 +232,15 @@ static int add_variable(
 	const struct cloop_secret_variable *v, struct lib_spec *s, struct error *err)
 {
 	struct text name = view(v->name), value = view(v->value);
-	struct secret copy = {.p = NULL};
+	AUTO(secret) copy = {.p = NULL};
 	struct material_binding *b = binding_of(&s->material, v->grant, SECRET_ENV, err);
 
 	if (!b)
 		return -1;
+	/* Else it would be another variable, and its value masked nowhere. */
+	if (name.len > 0 && memchr(name.p, '=', name.len))
+		return error_set(err, ERROR_ENV_NAME_INVALID,
+			"the name of the secret variable %s holds a =", quoted(name));
 	SECRET_CONCAT(&s->secrets[s->n_secrets], name, TEXT("="), value);
 	/* Behind all others: the last value of a name counts. */
 	s->env[s->request.n_env++] = secret_text(&s->secrets[s->n_secrets++]);
@@ -240,6 +272,8 @@ int lib_spec_read(const struct cloop_spec *in, const struct container_options *o
 	ret->redact = STRV_INIT(REDACT_MAX);
 	if (!in->work_dir || !in->work_dir[0])
 		return error_set(err, ERROR_USAGE, "a run needs a work_dir");
+	if (check_numbers(in, err) < 0)
+		return -1;
 	if (lib_strings_take(in->redact, &ret->redact) < 0)
 		return error_set(err, ERROR_ENV_TOO_MANY, "more than %d names to mask", REDACT_MAX);
 	read_lists(in, ret);

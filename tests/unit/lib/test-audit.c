@@ -80,6 +80,75 @@ static void test_refusals(void **state)
 	assert_true(cloop_error_is(err, "argv_empty"));
 }
 
+static void refused(const char *code)
+{
+	char **line = NULL;
+
+	assert_int_equal(
+		cloop_container_audit_run_argv(&options, &podman, project, &spec, &line, err), -1);
+	assert_string_equal(cloop_error_code(err), code);
+	assert_null(line);
+}
+
+static void test_numbers_that_would_wrap(void **state)
+{
+	static const struct {
+		struct cloop_limits limits;
+		int64_t timeout_ms;
+		const char *code;
+	} rows[] = {
+		{{.cpu_millis = 1024001}, 0, "cpus_invalid"},
+		{{.memory_mb = UINT64_MAX}, 0, "memory_invalid"},
+		{{.memory_mb = (UINT64_C(1) << 44) + 64}, 0, "memory_invalid"},
+		{{.pids = UINT64_MAX}, 0, "pids_invalid"},
+		{{.disk_mb = UINT64_MAX}, 0, "out_of_range"},
+		{{.cpu_millis = 0}, -1, "out_of_range"},
+		{{.cpu_millis = 0}, INT64_MAX, "out_of_range"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		spec.limits = rows[i].limits;
+		spec.timeout_ms = rows[i].timeout_ms;
+		refused(rows[i].code);
+	}
+}
+
+/* What is refused of them is wiped and released, too (AddressSanitizer sees what is not). */
+static void test_secrets_that_are_refused(void **state)
+{
+	enum { TOO_MANY = 600 };
+	static char names[TOO_MANY][8];
+	static struct cloop_secret_file files[TOO_MANY];
+	static struct cloop_secret_variable variables[TOO_MANY];
+
+	(void)state;
+	for (size_t i = 0; i < TOO_MANY; i++) {
+		snprintf(names[i], sizeof(names[i]), "N%zu", i);
+		files[i] = (struct cloop_secret_file){.name = names[i], .data = "s", .size = 1};
+		variables[i] = (struct cloop_secret_variable){.name = names[i], .value = "s"};
+	}
+	spec.lease = "lease_0123456789abcdef01234567";
+	spec.secret_files = files;
+	spec.n_secret_files = TOO_MANY;
+	refused("secrets_too_large");
+	spec.n_secret_files = 0;
+	spec.secret_variables = variables;
+	spec.n_secret_variables = TOO_MANY;
+	refused("env_too_many");
+	/* It would be A with a value that begins with B=, which nothing masks. */
+	variables[0].name = "A=B";
+	spec.n_secret_variables = 1;
+	refused("env_name_invalid");
+	/* No more of it is read than shows its size. */
+	static const char content[262145];
+	files[0].data = content;
+	files[0].size = SIZE_MAX;
+	spec.n_secret_variables = 0;
+	spec.n_secret_files = 1;
+	refused("secret_too_large");
+}
+
 static void test_the_network_of_a_build(void **state)
 {
 	static const char *const setup[] = {"true", NULL};
@@ -185,6 +254,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_the_line, fresh),
 		cmocka_unit_test_setup(test_refusals, fresh),
+		cmocka_unit_test_setup(test_numbers_that_would_wrap, fresh),
+		cmocka_unit_test_setup(test_secrets_that_are_refused, fresh),
 		cmocka_unit_test_setup(test_the_network_of_a_build, fresh),
 		cmocka_unit_test_setup(test_secrets_are_staged_and_wiped, fresh),
 		cmocka_unit_test_setup(test_secrets_need_a_lease, fresh),
