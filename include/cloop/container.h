@@ -144,9 +144,10 @@ CLOOP_API CLOOP_MUST_CHECK int cloop_container_resolve_image(struct cloop_contai
 /* ---- Runs ---- */
 
 /*
- * Starts a run and returns when the workload runs or is refused (then nothing of it is left);
- * cancel bounds only that. handle is "" on failure. Errors: spec errors (400), what this executor
- * does not hold (409), those of the start (§10.4), start_cancelled. Seed: Executor.Start.
+ * Starts a run and returns when the workload runs or is refused (then nothing of it is left but,
+ * of one that came so far, its record: `start_failed`); cancel bounds only that. handle is "" on
+ * failure. Errors: spec errors (400), what this executor does not hold (409), those of the start
+ * (§10.4), start_cancelled. Seed: Executor.Start.
  */
 CLOOP_API CLOOP_MUST_CHECK int cloop_container_start(struct cloop_container *container,
 	const struct cloop_cancel *cancel, const struct cloop_spec *spec,

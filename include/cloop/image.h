@@ -32,8 +32,9 @@ struct cloop_image_identity {
 };
 
 /*
- * Asks the engine's store (at most 30 s). Errors: image_ref_* (the reference), image_missing (the
- * remedy holds the pull command), engine_failed, engine_timeout. Seed: InspectImage.
+ * Asks the engine's store (at most 30 s). Errors: those of the reference (empty, not_ascii …),
+ * image_missing (the remedy holds the pull command), engine_failed, engine_timeout. Seed:
+ * InspectImage.
  */
 CLOOP_API CLOOP_MUST_CHECK int cloop_image_inspect(const struct cloop_runtime *runtime,
 	const char *ref, struct cloop_image_identity **identity, struct cloop_error *err);

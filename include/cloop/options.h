@@ -78,7 +78,7 @@ CLOOP_API CLOOP_MUST_CHECK int cloop_container_validate_extra_args(
 	const char *const *extra, struct cloop_error *err);
 /*
  * A reference as image-trust.md §2 has it: nothing that could be read as a flag or by a shell.
- * Errors: the image_* codes there. Seed: ValidateImageRef.
+ * Errors: the codes there (empty, too_long, not_ascii …). Seed: ValidateImageRef.
  */
 CLOOP_API CLOOP_MUST_CHECK int cloop_container_validate_image_ref(
 	const char *ref, struct cloop_error *err);

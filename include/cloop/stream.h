@@ -36,7 +36,8 @@ struct cloop_stream;
 
 /*
  * The next frame; waits for it as long as the run goes on. 0: *line, the stream's own, valid until
- * the next call. 1: the run has ended and everything was given. Errors: io, cancelled.
+ * the next call. 1: the run has ended and everything was given. Errors: io, cancelled,
+ * lost (its supervisors die one after the other).
  */
 CLOOP_API CLOOP_MUST_CHECK int cloop_stream_next(struct cloop_stream *stream,
 	const struct cloop_cancel *cancel, const struct cloop_log_line **line,
