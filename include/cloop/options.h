@@ -50,8 +50,8 @@ struct cloop_container_options {
 	struct cloop_image_policy image_policy;
 	/*
 	 * cloop's own directory, absolute: where runs live. NULL or "" = a private one for as long
-	 * as the executor exists, removed with it (enough for preflight and a smoke test). Seed:
-	 * HandleStore.
+	 * as the executor exists, removed with it (enough for preflight and a smoke test) by the
+	 * process that made it, not by its fork()ed children. Seed: HandleStore.
 	 */
 	const char *home;
 	const void *reserved[6];

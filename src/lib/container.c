@@ -1,5 +1,6 @@
 /* Container executors: made, shared, given a home (include/cloop/container.h). */
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "lib/container.h"
@@ -11,7 +12,7 @@ enum { HOMES_MAX = 65536 };
 
 static void release(struct cloop_container *c)
 {
-	if (c->private_home && c->executor)
+	if (c->private_home && c->executor && c->private_owner == getpid())
 		lib_home_remove(c);
 	executor_free(c->executor);
 	egress_filter_done(&c->filter);

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #include "base/strv.h"
 #include "cloop/container.h"
@@ -26,7 +27,8 @@ struct cloop_container {
 	pthread_mutex_t lock; /* of what follows */
 	/* All homes that it had, the last one counts: calls in progress go on using theirs. */
 	struct strv homes;
-	char *private_home; /* made for it, and removed with it; NULL = it never needed one */
+	char *private_home;  /* made for it, and removed with it; NULL = it never needed one */
+	pid_t private_owner; /* who made that: a fork()ed child has only a copy */
 	struct lib_revocations *revocations;
 };
 

@@ -36,6 +36,7 @@ static int make_private(struct cloop_container *c, struct error *err)
 		return error_set_errno(
 			err, ERROR_HOME_UNUSABLE, errno, "making a home in " PRIVATE_FOLDER);
 	c->private_home = mem_strdup(path);
+	c->private_owner = getpid();
 	return 0;
 }
 

@@ -491,14 +491,33 @@ static void do_adopt(const char *handle)
 }
 
 /* A home of its own goes with the object, and what runs there. */
+/* What a fork()ed child gives up is a copy: it ends no run of ours. */
+static void give_up_in_a_child(struct cloop_container *c)
+{
+	pid_t pid = fork();
+
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		cloop_container_unref(c);
+		_exit(0);
+	}
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+}
+
 static void do_private(const char *unused)
 {
+	struct cloop_status *status = NULL;
 	char handle[CLOOP_HANDLE_SIZE];
 
 	(void)unused;
 	home = NULL;
 	struct cloop_container *c = open_one();
 	start(c, "while :; do sleep 0.05; done", handle);
+	give_up_in_a_child(c);
+	CHECK(cloop_container_status(c, handle, &status, err) == 0);
+	CHECK(status->state == CLOOP_STATE_RUNNING);
+	cloop_status_free(status);
 	cloop_container_unref(c);
 }
 
