@@ -13,11 +13,11 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "limits/walk-internal.h"
+#include "sys/thread.h"
 #include "sys/clock.h"
 
 enum {
@@ -239,25 +239,17 @@ static void *help(void *data)
 
 /* ---- the one who began ---- */
 
-/* Signals of the process are not theirs; nice and the I/O class are those of who began. */
+/* Nice and the I/O class are those of who began. */
 static void add_helper(struct walk *all)
 {
 	struct walk_crew *crew = &all->crew;
 	struct walker *w = mem_alloc(sizeof(*w));
-	pthread_attr_t attr;
-	sigset_t set, before;
 
 	walk_tree_init(w, all);
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	sigfillset(&set);
-	pthread_sigmask(SIG_BLOCK, &set, &before);
 	pthread_mutex_lock(&all->lock);
-	if (pthread_create(&crew->threads[crew->n], &attr, help, w) == 0)
+	if (thread_begin(&crew->threads[crew->n], STACK_SIZE, help, w) == 0)
 		crew->helpers[crew->n++] = TAKE_PTR(w);
 	pthread_mutex_unlock(&all->lock);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
 	if (w) {
 		walk_tree_done(w);
 		free(w);

@@ -2,13 +2,12 @@
 
 #include <assert.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "sys/thread.h"
 
 enum { STACK_SIZE = 64 << 10, OWNERS = 2 };
 
@@ -43,25 +42,13 @@ static void *read_all(void *data)
 	return NULL;
 }
 
-/* Signals of the process are the main thread's. */
 static bool start(struct space_apart *a)
 {
-	pthread_attr_t attr;
-	pthread_t thread;
-	sigset_t all, before;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
 	atomic_store(&a->owners, OWNERS);
-	int r = pthread_create(&thread, &attr, read_all, a);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-	if (r != 0)
-		atomic_store(&a->owners, 1);
-	return r == 0;
+	if (thread_begin(NULL, STACK_SIZE, read_all, a) == 0)
+		return true;
+	atomic_store(&a->owners, 1);
+	return false;
 }
 
 struct space_apart *space_apart_begin(const struct space *s)

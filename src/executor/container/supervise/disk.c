@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -29,6 +28,7 @@
 #include "sys/clock.h"
 #include "sys/descendants.h"
 #include "sys/fault.h"
+#include "sys/thread.h"
 
 enum {
 	NICE = 19,
@@ -152,26 +152,13 @@ static void *measure(void *data)
 	return NULL;
 }
 
-/* Signals of the process are the main thread's. */
 static int start_thread(struct disk_walk *w)
 {
-	pthread_attr_t attr;
-	pthread_t thread;
-	sigset_t all, before;
-
-	if (pthread_attr_init(&attr) != 0)
-		return -1;
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
 	atomic_store(&w->owners, 2);
-	int r = pthread_create(&thread, &attr, measure, w);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-	if (r != 0)
-		atomic_store(&w->owners, 1);
-	return r == 0 ? 0 : -1;
+	if (thread_begin(NULL, STACK_SIZE, measure, w) == 0)
+		return 0;
+	atomic_store(&w->owners, 1);
+	return -1;
 }
 
 /* ---- the loop ---- */
