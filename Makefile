@@ -3,7 +3,7 @@ BUILD ?= build
 SECONDS_EACH ?= 60
 PAIRS ?= 15
 
-.PHONY: help deps build demo check check-images check-cosign bench lint format fuzz golden-update docs \
+.PHONY: help deps build demo check check-images check-cosign bench lint format fuzz golden-update docs metrics \
 	install uninstall deb check-deb
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo 'make format         clang-format over the tree'
 	@echo 'make fuzz           each fuzz target for SECONDS_EACH seconds ($(SECONDS_EACH))'
 	@echo 'make bench          ratios against the engines, printed as a table (PAIRS=$(PAIRS))'
+	@echo 'make metrics        sizes, complexity, repetition and comments of the code, as tables'
 	@echo 'make golden-update  rewrite tests/golden from what the programs say; review the diff'
 	@echo 'make docs           rewrite docs/reference from the tables in src/; review the diff'
 	@echo 'make install        install (DESTDIR, PREFIX and BUILD are honoured)'
@@ -56,6 +57,10 @@ format:
 fuzz:
 	@scripts/deps check
 	@scripts/fuzz $(SECONDS_EACH)
+
+metrics:
+	@scripts/deps metrics
+	@scripts/metrics
 
 golden-update: build
 	@scripts/golden --update
