@@ -22,8 +22,13 @@ def run(*words, check=True, **more):
 class Internet:
     """Everything of a namespace goes with it: bridges, routes, tables of nft."""
 
+    # Of the cable between the two: the first ones are the box's.
+    uplink4 = ("198.51.100.1", "198.51.100.2")
+    uplink6 = ("2001:db8:ffff::1", "2001:db8:ffff::2")
+
     def __init__(self):
         self.box, self.outside = (f"cloop-e2e-{name}-{os.getpid()}" for name in ("box", "out"))
+        self.namespaces = [self.box, self.outside]
         self.listeners = []
 
     def __enter__(self):
@@ -35,14 +40,15 @@ class Internet:
         return self
 
     def make(self):
-        for ns in (self.box, self.outside):
+        for ns in self.namespaces:
             run("ip", "netns", "add", ns)
             run("ip", "-n", ns, "link", "set", "lo", "up")
+            self.prepare(ns)
         run("ip", "-n", self.box, "link", "add", "uplink", "type", "veth", "peer", "name", "uplink",
             "netns", self.outside)
-        self.link(self.box, "198.51.100.1/30", "198.51.100.2", "2001:db8:ffff::1/64", "2001:db8:ffff::2")
-        self.link(self.outside, "198.51.100.2/30", "198.51.100.1", "2001:db8:ffff::2/64",
-                  "2001:db8:ffff::1")
+        for ns, own in ((self.box, 0), (self.outside, 1)):
+            self.link(ns, f"{self.uplink4[own]}/30", self.uplink4[1 - own], f"{self.uplink6[own]}/64",
+                      self.uplink6[1 - own])
         # Whatever address arrives is its own; what it sends goes by the main table alone.
         for family, everything in (("-4", "0.0.0.0/0"), ("-6", "::/0")):
             run("ip", "-n", self.outside, family, "route", "add", "local", everything, "dev", "lo",
@@ -52,16 +58,24 @@ class Internet:
             run("ip", "-n", self.outside, family, "rule", "del", "prio", "0")
         self.sysctl(self.box, "net.ipv4.ip_forward=1", "net.ipv6.conf.all.forwarding=1")
 
+    def prepare(self, ns):
+        """Before it has a link."""
+
     def __exit__(self, *_):
-        for p in self.listeners:
-            p.kill()
-            p.wait()
-            p.stdout.close()
-        for ns in (self.box, self.outside):
+        self.quiet()
+        for ns in self.namespaces:
             for pid in run("ip", "netns", "pids", ns, check=False).stdout.split():
                 with contextlib.suppress(OSError):
                     os.kill(int(pid), signal.SIGKILL)
             run("ip", "netns", "del", ns, check=False)
+
+    def quiet(self):
+        """Nobody listens any more."""
+        for p in self.listeners:
+            p.kill()
+            p.wait()
+            p.stdout.close()
+        self.listeners = []
 
     def link(self, ns, address, peer, address6, peer6):
         run("ip", "-n", ns, "addr", "add", address, "dev", "uplink")
@@ -73,12 +87,14 @@ class Internet:
     def sysctl(self, ns, *settings):
         run("ip", "netns", "exec", ns, "sysctl", "-q", "-w", *settings)
 
-    def at(self, ns, *words, check=True):
-        return run("ip", "netns", "exec", ns, *words, check=check)
+    def at(self, ns, *words, check=True, **more):
+        return run("ip", "netns", "exec", ns, *words, check=check, **more)
 
     def listen(self, ns, *ports, log=None):
-        """Answers TCP at these ports of every address; UDP that arrives goes into the log."""
-        words = ["ip", "netns", "exec", ns, sys.executable, HERE / "listener.py", log or "/dev/null", *ports]
+        """Answers TCP at these ports of every address there (the name of a namespace, or a pid in it); UDP
+        that arrives goes into the log."""
+        words = ["nsenter", f"--net={place_of(ns)}", "--", sys.executable, HERE / "listener.py",
+                 log or "/dev/null", *ports]
         p = subprocess.Popen([str(w) for w in words], stdout=subprocess.PIPE)
         self.listeners.append(p)
         assert p.stdout.readline() == b"ready\n"
@@ -94,11 +110,15 @@ class Internet:
         return lambda: setattr(engine, "popen", before)
 
 
+def place_of(namespace):
+    """Of a pid, or of the name of a namespace."""
+    return f"/proc/{namespace}/ns/net" if isinstance(namespace, int) else f"/run/netns/{namespace}"
+
+
 def probe(namespace, probes, seconds=3):
     """What is reached from there (a pid, or the name of a namespace): for each [address, port, kind] an
     answer, "open" or the name of an error, and the seconds that it took."""
-    path = f"/proc/{namespace}/ns/net" if isinstance(namespace, int) else f"/run/netns/{namespace}"
-    p = run("nsenter", f"--net={path}", "--", sys.executable, HERE / "prober.py",
+    p = run("nsenter", f"--net={place_of(namespace)}", "--", sys.executable, HERE / "prober.py",
             input=json.dumps({"probes": probes, "seconds": seconds}))
     return [tuple(answer) for answer in json.loads(p.stdout)]
 
