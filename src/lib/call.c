@@ -5,7 +5,6 @@ void lib_call_begin(
 {
 	ret->cancel_fd = lib_cancel_fd(cancel);
 	ret->driver = *container_driver_of(c->executor);
-	ret->driver.cancel_fd = ret->cancel_fd;
 	pthread_mutex_lock(&c->lock);
 	ret->driver.home = c->homes.v[c->homes.n - 1];
 	pthread_mutex_unlock(&c->lock);

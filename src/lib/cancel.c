@@ -54,8 +54,8 @@ static int arm(struct cloop_cancel *cancel, int64_t timeout_ms)
 int cloop_cancel_new(int64_t timeout_ms, struct cloop_cancel **ret, struct cloop_error *err)
 {
 	LIB_ERROR(e, err);
-	struct cloop_cancel *cancel = mem_alloc(sizeof(*cancel));
 
+	struct cloop_cancel *cancel = mem_alloc(sizeof(*cancel));
 	*cancel = (struct cloop_cancel){.timer = -1};
 	cancel->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	cancel->both = epoll_create1(EPOLL_CLOEXEC);
@@ -121,11 +121,4 @@ int lib_cancel_wait(const struct cloop_cancel *cancel, int fd, short events, str
 		if (errno != EINTR)
 			return error_set_errno(err, ERROR_IO, errno, "waiting");
 	return p[1].revents ? lib_cancel_check(cancel, err) : 0;
-}
-
-int lib_cancel_explain(const struct cloop_cancel *cancel, int r, struct error *err)
-{
-	if (r < 0 && error_is(err, ERROR_START_CANCELLED) && cancel)
-		err->code = ERROR_CANCELLED;
-	return r;
 }

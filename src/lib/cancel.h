@@ -21,6 +21,3 @@ void lib_cancel_end(const int *before);
  */
 must_check int lib_cancel_wait(
 	const struct cloop_cancel *cancel, int fd, short events, struct error *err);
-/* What gave up within an engine's call says `start_cancelled`: here it is `cancelled`. Returns r.
- */
-int lib_cancel_explain(const struct cloop_cancel *cancel, int r, struct error *err);

@@ -12,12 +12,13 @@ int cloop_container_health_check(struct cloop_container *container,
 	const struct cloop_cancel *cancel, struct cloop_error *err)
 {
 	LIB_ERROR(e, err);
+	LIB_GIVE_UP(cancel);
 	struct lib_call call;
 
 	if (lib_cancel_check(cancel, e) < 0)
 		return -1;
 	lib_call_begin(container, cancel, &call);
-	return lib_cancel_explain(cancel, executor_health_check(&call.executor, e), e);
+	return executor_health_check(&call.executor, e);
 }
 
 /* Lives as long as `held`; "" = there is none. */
@@ -65,13 +66,14 @@ int cloop_container_preflight(struct cloop_container *container, const struct cl
 	const char *work_dir, struct cloop_preflight_report **report, struct cloop_error *err)
 {
 	LIB_ERROR(e, err);
+	LIB_GIVE_UP(cancel);
 	auto_json *held = NULL;
 	struct lib_call call;
 
+	if (lib_cancel_check(cancel, e) < 0)
+		return -1;
 	lib_call_begin(container, cancel, &call);
-	if (lib_cancel_check(cancel, e) < 0 ||
-		executor_preflight(
-			&call.executor, work_dir && work_dir[0] ? work_dir : NULL, &held, e) < 0 ||
+	if (executor_preflight(&call.executor, lib_given(work_dir), &held, e) < 0 ||
 		lib_cancel_check(cancel, e) < 0)
 		return -1;
 	*report = give_report(TAKE_PTR(held));
@@ -96,10 +98,10 @@ static bool fails(const struct cloop_finding *f)
 
 bool cloop_preflight_ok(const struct cloop_preflight_report *report)
 {
-	for (size_t i = 0; i < report->n_findings; i++)
+	for (size_t i = 0; report && i < report->n_findings; i++)
 		if (fails(&report->findings[i]))
 			return false;
-	return true;
+	return report != NULL;
 }
 
 int cloop_preflight_err(const struct cloop_preflight_report *report, struct cloop_error *err)
@@ -146,18 +148,22 @@ int cloop_container_smoke_test(struct cloop_container *container, const struct c
 	const char *work_dir, struct cloop_smoke_result **result, struct cloop_error *err)
 {
 	LIB_ERROR(e, err);
+	LIB_GIVE_UP(cancel);
 	json_t *held = NULL;
 	struct lib_call call;
 
-	*result = NULL;
+	if (result)
+		*result = NULL;
 	if (lib_cancel_check(cancel, e) < 0)
 		return -1;
 	lib_call_begin(container, cancel, &call);
-	int r = executor_smoke_test(
-		&call.executor, work_dir && work_dir[0] ? work_dir : NULL, &held, e);
+	int r = executor_smoke_test(&call.executor, lib_given(work_dir), &held, e);
 	if (held)
 		*result = give_smoke(held);
-	return lib_cancel_explain(cancel, r, e);
+	/* What gave up within its start says so; here it is not the caller who started a run. */
+	if (r < 0 && cancel && error_is(e, ERROR_START_CANCELLED))
+		e->code = ERROR_CANCELLED;
+	return r;
 }
 
 void cloop_smoke_result_free(struct cloop_smoke_result *result)
@@ -175,14 +181,13 @@ void cloop_smoke_result_free(struct cloop_smoke_result *result)
 static int look_up(struct cloop_container *container, const struct cloop_cancel *cancel,
 	const char *ref, struct cloop_image_identity **ret, struct error *err)
 {
+	LIB_GIVE_UP(cancel);
 	struct lib_call call;
 
 	if (lib_cancel_check(cancel, err) < 0)
 		return -1;
 	lib_call_begin(container, cancel, &call);
-	return lib_cancel_explain(cancel,
-		lib_image_look_up(&call.driver.runtime, call.cancel_fd, lib_text(ref), ret, err),
-		err);
+	return lib_image_look_up(&call.driver.runtime, lib_text(ref), ret, err);
 }
 
 int cloop_container_resolve_digest(struct cloop_container *container,
@@ -190,8 +195,8 @@ int cloop_container_resolve_digest(struct cloop_container *container,
 {
 	LIB_ERROR(e, err);
 	struct cloop_image_identity *identity = NULL;
-	int r = look_up(container, cancel, ref, &identity, e);
 
+	int r = look_up(container, cancel, ref, &identity, e);
 	if (r == 0)
 		*digest = mem_strdup(identity->repo_digest);
 	cloop_image_identity_free(identity);
@@ -203,8 +208,8 @@ int cloop_container_resolve_image(struct cloop_container *container,
 {
 	LIB_ERROR(e, err);
 	struct cloop_image_identity *identity = NULL;
-	int r = look_up(container, cancel, ref, &identity, e);
 
+	int r = look_up(container, cancel, ref, &identity, e);
 	if (r >= 0)
 		*pinned = mem_strdup(cloop_image_identity_pinned(identity));
 	cloop_image_identity_free(identity);

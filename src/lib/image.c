@@ -29,13 +29,13 @@ static struct cloop_image_identity *give(const char *ref, const struct image_ide
 	return &i->shown;
 }
 
-int lib_image_look_up(const struct runtime *runtime, int cancel_fd, const char *ref,
+int lib_image_look_up(const struct runtime *runtime, const char *ref,
 	struct cloop_image_identity **ret, struct error *err)
 {
 	AUTO(strv) env = STRV_INIT(64);
 	AUTO(stored_image) image = STORED_IMAGE_INIT;
 	AUTO(image_answers)
-	answers = {.runtime = runtime, .env = &env, .cancel_fd = cancel_fd};
+	answers = {.runtime = runtime, .env = &env, .cancel_fd = -1};
 
 	environment_client(runtime->engine, environ, runtime->endpoint, "/nonexistent", &env);
 	int r = image_store_look_up(&answers, ref, &image, err);
@@ -50,10 +50,16 @@ int cloop_image_inspect(const struct cloop_runtime *runtime, const char *ref,
 	LIB_ERROR(e, err);
 	AUTO(runtime) engine = RUNTIME_INIT;
 
-	if (lib_runtime_read(runtime->name, runtime->path, runtime->rootless, &engine, e) < 0 ||
-		runtime_resolve_endpoint(&engine, e) < 0)
+	if (lib_runtime_read(
+		    runtime->name, lib_text(runtime->path), runtime->rootless, &engine, e) < 0)
 		return -1;
-	return lib_image_look_up(&engine, -1, lib_text(ref), identity, e) < 0 ? -1 : 0;
+	if (engine.path[0] != '/')
+		return error_set(e, ERROR_RUNTIME_MISSING,
+			"the path %s of the engine %s is not absolute", quoted_string(engine.path),
+			engine_text(engine.engine));
+	if (runtime_resolve_endpoint(&engine, e) < 0)
+		return -1;
+	return lib_image_look_up(&engine, lib_text(ref), identity, e) < 0 ? -1 : 0;
 }
 
 void cloop_image_identity_free(struct cloop_image_identity *identity)
@@ -70,5 +76,7 @@ void cloop_image_identity_free(struct cloop_image_identity *identity)
 
 const char *cloop_image_identity_pinned(const struct cloop_image_identity *identity)
 {
+	if (!identity)
+		return "";
 	return identity->repo_digest[0] ? identity->repo_digest : identity->ref;
 }

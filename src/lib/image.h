@@ -7,7 +7,7 @@
 
 /*
  * Looks a reference up. 0: pinned by digest; 1: it is there and has none. Errors: as
- * image_store_look_up(). cancel_fd: -1 = nobody gives up. *ret: cloop_image_identity_free().
+ * image_store_look_up(). *ret: cloop_image_identity_free().
  */
-must_check int lib_image_look_up(const struct runtime *runtime, int cancel_fd, const char *ref,
+must_check int lib_image_look_up(const struct runtime *runtime, const char *ref,
 	struct cloop_image_identity **ret, struct error *err);

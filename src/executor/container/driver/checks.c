@@ -22,6 +22,7 @@
 #include "executor/container/validate.h"
 #include "executor/rundir/record.h"
 #include "image/provenance.h"
+#include "sys/cancel.h"
 #include "sys/cgroup.h"
 #include "sys/clock.h"
 #include "sys/env.h"
@@ -60,7 +61,7 @@ static int ask(const struct container_driver *d, const struct strv *env, const c
 		.args = args,
 		.timeout_ms = CALL_TIMEOUT_MS,
 		.stdout_max = INFO_MAX,
-		.cancel_fd = d->cancel_fd,
+		.cancel_fd = -1,
 	};
 
 	return client_run(&call, ret, &err);
@@ -182,7 +183,7 @@ static void look_at_image(const struct container_driver *d, struct gathered *g)
 
 	g->facts.image = text_of(d->options.image);
 	AUTO(image_answers)
-	answers = {.runtime = &d->runtime, .env = &g->env, .cancel_fd = d->cancel_fd};
+	answers = {.runtime = &d->runtime, .env = &g->env, .cancel_fd = -1};
 	g->facts.image_present = image_store_look_up(&answers, d->options.image, &image, &err) >= 0;
 }
 
@@ -327,7 +328,7 @@ static int run_smoke(const struct executor *e, const char *dir, const char *home
 			provenance_origin(&d->settings.provenance->published, request.image),
 		.record = first,
 		.timeout_ms = SMOKE_TIMEOUT_MS,
-		.cancel_fd = d->cancel_fd};
+		.cancel_fd = cancel_fd()};
 
 	return smoke_run(e, &start, result, err);
 }

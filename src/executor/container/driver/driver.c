@@ -35,7 +35,7 @@ static int driver_health_check(const struct executor *e, struct error *err)
 		.args = args,
 		.timeout_ms = 20000,
 		.stdout_max = 1 << 20,
-		.cancel_fd = d->cancel_fd};
+		.cancel_fd = -1};
 	auto_free char *home = mem_strdup(d->home ? d->home : "/nonexistent");
 
 	environment_client(d->runtime.engine, environ, d->runtime.endpoint, home, &env);
@@ -84,7 +84,6 @@ int container_driver_open_for(const char *home, const struct container_options *
 	d->settings = *settings;
 	d->runtime = *runtime;
 	*runtime = RUNTIME_INIT;
-	d->cancel_fd = -1;
 	container_options_init(&d->options);
 	if (container_options_normalize(options, &d->options, err) < 0) {
 		driver_free(d);

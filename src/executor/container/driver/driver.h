@@ -25,9 +25,6 @@ struct container_driver {
 	struct container_options options; /* normalized */
 	struct runtime runtime;
 	struct container_settings settings;
-	/* Checks give up when it is readable; -1 = nobody says so. For a copy that one call gets.
-	 */
-	int cancel_fd;
 };
 
 /*
