@@ -39,7 +39,8 @@ CLOOP_API CLOOP_MUST_CHECK int cloop_attach_read(struct cloop_attach *attach,
 	const struct cloop_cancel *cancel, void *buffer, size_t capacity, size_t *size,
 	enum cloop_log_stream *stream, struct cloop_error *err);
 /*
- * Passes all of it on; waits while the session does not take it. Errors: attach_read_only,
+ * Passes all of it on; waits while the session does not take it. data may be NULL when size is 0.
+ * Errors: attach_read_only,
  * attach_closed (it has ended), cancelled (how much was passed on is then not known).
  */
 CLOOP_API CLOOP_MUST_CHECK int cloop_attach_write(struct cloop_attach *attach,
@@ -53,7 +54,7 @@ CLOOP_API CLOOP_MUST_CHECK int cloop_attach_resize(struct cloop_attach *attach,
 	struct cloop_error *err);
 /* Exit code of the session (128 + n after a signal) once it has ended; -1 = not known. */
 CLOOP_API int cloop_attach_exit_code(const struct cloop_attach *attach);
-/* Closes the session and ends what it started; the run goes on. */
+/* Closes the session and ends what it started, which takes at most 10 s; the run goes on. */
 CLOOP_API void cloop_attach_free(struct cloop_attach *attach);
 
 #ifdef __cplusplus

@@ -17,8 +17,33 @@
  * `reserved` members, which belong to the library. Those that the library fills are allocated by it
  * and may grow at the end.
  *
- * Threads: functions may be called from several threads at once, also on one container. Streams,
- * attach sessions, errors and structs that a caller fills belong to one thread at a time.
+ * NULL: `err` and `cancel` may be NULL everywhere. A text or a list of texts that is NULL is the
+ * empty one, as an argument and in a struct. Every other pointer is needed, unless its function
+ * says what NULL means: without it a function that can fail does nothing, writes nothing and fails
+ * with `usage`, and others answer nothing: "", false, NULL, no entries, -1 for a descriptor or an
+ * exit code; `…_free`, `…_unref`, `…_init` do nothing. In a struct, a list that has a count may be
+ * NULL when the count is 0; else it is `usage`. Undefined is what no function can see: a pointer to
+ * something else or to what was released, a list without its end, a struct that was not begun by
+ * its init function.
+ *
+ * Threads: functions may be called from several threads at once, also on one container, registry,
+ * cancel or egress policy. A stream, an attach session, an error and a struct that a caller fills
+ * belong to one thread at a time; what the library filled does not change any more, and may be read
+ * by all until it is released. What is released must be used by nobody: a container that a thread
+ * uses is kept by a reference of that thread.
+ *
+ * Waiting: a function that gets a cancel may wait for an engine, an image's build or a supervisor;
+ * without a cancel it waits as long as it says. Others that do not speak of waiting read and write
+ * files of the home, and start a supervisor for a run that lost its own, without waiting for it.
+ * The registry is locked while cloop_container_ensure() makes an executor.
+ *
+ * Signals: only cloop_cancel_trigger() may be called from a handler. Waits go on after a handler
+ * ran; no call raises SIGPIPE.
+ *
+ * fork(): what a child releases are copies; that ends no run and removes no home. Beyond that, the
+ * child of a program with several threads may only exec, as with any library that has locks; the
+ * child of one with a single thread may call everything, but not go on with a stream or a session
+ * of its parent.
  *
  * Process: the library installs no signal handler, changes neither directory nor umask nor locale,
  * prints nothing, waits for no child but its own, and all its descriptors are close-on-exec. Its

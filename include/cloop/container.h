@@ -44,15 +44,19 @@ struct cloop_container;
 struct cloop_registry;
 
 /*
- * Checks the options and finds the engine; touches no container, image or network. The caller has
- * one reference. Errors: those of cloop_container_options_normalize() and cloop_runtime_detect(),
- * runtime_remote, io (the home). Seed: New.
+ * Checks the options and finds the engine (at most 20 s); touches no container, image or network.
+ * The caller has one reference. Errors: those of cloop_container_options_normalize() and
+ * cloop_runtime_detect(), runtime_remote, io (the home). Seed: New.
  */
 CLOOP_API CLOOP_MUST_CHECK int cloop_container_new(const struct cloop_container_options *options,
 	struct cloop_container **container, struct cloop_error *err);
-/* One more reference; returns its argument. */
+/* One more reference; returns its argument, also NULL. */
 CLOOP_API struct cloop_container *cloop_container_ref(struct cloop_container *container);
-/* One reference less; the last one releases it. Runs go on. NULL is fine. */
+/*
+ * One reference less; the last one releases it. Runs go on, but for those in a private home
+ * (options.home): these are killed and waited for, at most 30 s in all, and removed with the home.
+ * NULL is fine.
+ */
 CLOOP_API void cloop_container_unref(struct cloop_container *container);
 
 /* An empty registry, released by cloop_registry_free(). */
@@ -129,8 +133,8 @@ CLOOP_API CLOOP_MUST_CHECK int cloop_container_smoke_test(struct cloop_container
 	struct cloop_error *err);
 /*
  * Digest form "repository@sha256:…" of an image in the engine's store. 0: *digest, released by
- * cloop_string_free(). 1: the image is there and has none. Errors: image_missing, engine_*,
- * cancelled. Seed: Executor.ResolveDigest.
+ * cloop_string_free(). 1: the image is there and has none. Asks the engine, at most 30 s. Errors:
+ * image_missing, engine_*, cancelled. Seed: Executor.ResolveDigest.
  */
 CLOOP_API CLOOP_MUST_CHECK int cloop_container_resolve_digest(struct cloop_container *container,
 	const struct cloop_cancel *cancel, const char *ref, char **digest, struct cloop_error *err);
@@ -145,9 +149,11 @@ CLOOP_API CLOOP_MUST_CHECK int cloop_container_resolve_image(struct cloop_contai
 
 /*
  * Starts a run and returns when the workload runs or is refused (then nothing of it is left but,
- * of one that came so far, its record: `start_failed`); cancel bounds only that. handle is "" on
- * failure. Errors: spec errors (400), what this executor does not hold (409), those of the start
- * (§10.4), start_cancelled. Seed: Executor.Start.
+ * of one that came so far, its record: `start_failed`); cancel bounds only that. Without one it
+ * takes start_timeout_seconds of the options at most, and before that 30 s per question to the
+ * engine, half an hour for building an image. handle is "" on failure. Errors: spec errors (400),
+ * what this executor does not hold (409), those of the start (§10.4), start_cancelled. Seed:
+ * Executor.Start.
  */
 CLOOP_API CLOOP_MUST_CHECK int cloop_container_start(struct cloop_container *container,
 	const struct cloop_cancel *cancel, const struct cloop_spec *spec,
@@ -161,7 +167,8 @@ enum cloop_signal {
 };
 
 /*
- * Delivers a signal. 0 also when the run has ended: nothing is to be done. Errors: handle_invalid,
+ * Delivers a signal. 0 also when the run has ended: nothing is to be done. Waits for the run's
+ * supervisor, at most 75 s. Errors: handle_invalid,
  * handle_not_found, signal_invalid, signal_failed, cancelled. Seed: Executor.Signal.
  */
 CLOOP_API CLOOP_MUST_CHECK int cloop_container_signal(struct cloop_container *container,
@@ -212,7 +219,8 @@ CLOOP_API CLOOP_MUST_CHECK int cloop_container_stream(struct cloop_container *co
 	const char *handle, uint64_t since_seq, struct cloop_stream **stream,
 	struct cloop_error *err);
 /*
- * Opens a session in a running sandbox, released by cloop_attach_free(). Errors: argv_*,
+ * Opens a session in a running sandbox, released by cloop_attach_free(). Waits for the supervisor,
+ * at most 75 s. Errors: argv_*,
  * handle_invalid, handle_not_found, attach_closed, attach_busy (four at most), cancelled.
  * Seed: Executor.Attach.
  */
@@ -235,7 +243,8 @@ CLOOP_API CLOOP_MUST_CHECK int cloop_container_handle_statuses(struct cloop_cont
  * Removes containers of this home that nobody looks after (§16.3): ended ones at once, running ones
  * of this executor once they are older than the grace period; adopts runs whose supervisor died.
  * *names is filled on failure, too: sorted, running ones with CLOOP_REAPED_RUNNING_SUFFIX; released
- * by cloop_strings_free(). Errors: engine_*, cancelled. Seed: Executor.ReapOrphans.
+ * by cloop_strings_free(). At most 30 s for each list that it asks the engine for, a minute for
+ * each removal. Errors: engine_*, cancelled. Seed: Executor.ReapOrphans.
  */
 CLOOP_API CLOOP_MUST_CHECK int cloop_container_reap_orphans(struct cloop_container *container,
 	const struct cloop_cancel *cancel, char ***names, struct cloop_error *err);
@@ -251,16 +260,19 @@ CLOOP_API bool cloop_container_holds_lease(struct cloop_container *container, co
 CLOOP_API CLOOP_MUST_CHECK int cloop_container_leases(
 	struct cloop_container *container, char ***leases, struct cloop_error *err);
 /*
- * Takes a lease back from every run of this executor that holds it, and waits until that is done.
- * An outcome, never NULL, not an error; released by cloop_revoke_outcome_free(). A cancel makes it
- * CLOOP_REVOKE_UNREACHABLE; what was begun is still carried out. Seed: Executor.RevokeLease.
+ * Takes a lease back from every run of this executor that holds it, one after the other, and waits
+ * until that is done, at most 150 s for each. An outcome, never NULL, not an error; released by
+ * cloop_revoke_outcome_free(). A cancel makes it CLOOP_REVOKE_UNREACHABLE; what was begun is still
+ * carried out. Seed: Executor.RevokeLease.
  */
 CLOOP_API CLOOP_MUST_CHECK struct cloop_revoke_outcome *cloop_container_revoke_lease(
 	struct cloop_container *container, const struct cloop_cancel *cancel,
 	const struct cloop_revoke_request *request);
 /*
  * Revocations that went through this object, oldest first, the last 256; released by
- * cloop_revoke_outcomes_free(), never NULL. An entry is there before anything is wiped.
+ * cloop_revoke_outcomes_free(), never NULL. An entry is there before anything is wiped. The list is
+ * in memory only: it ends with the object, and another object or process has one of its own. What
+ * lasts of a revocation is what the runs' own records and logs say of it.
  * Seed: Executor.Revocations.
  */
 CLOOP_API CLOOP_MUST_CHECK struct cloop_revoke_outcome **cloop_container_revocations(

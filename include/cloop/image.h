@@ -33,8 +33,8 @@ struct cloop_image_identity {
 
 /*
  * Asks the engine's store (at most 30 s). Errors: those of the reference (empty, not_ascii …),
- * image_missing (the remedy holds the pull command), engine_failed, engine_timeout. Seed:
- * InspectImage.
+ * runtime_unsupported, runtime_missing (the runtime's name or path is none), image_missing (the
+ * remedy holds the pull command), engine_failed, engine_timeout. Seed: InspectImage.
  */
 CLOOP_API CLOOP_MUST_CHECK int cloop_image_inspect(const struct cloop_runtime *runtime,
 	const char *ref, struct cloop_image_identity **identity, struct cloop_error *err);

@@ -1,7 +1,7 @@
 /*
  * libcloop: what a run is asked to be (the seed's executor.Spec, container-driver.md §5, §7-§9).
- * Texts that are NULL are not given; lists of texts end with NULL and may be NULL. Everything is
- * borrowed for the call that gets the spec; copies of secrets are wiped at its end.
+ * Texts that are NULL or empty are not given; lists of texts end with NULL and may be NULL.
+ * Everything is borrowed for the call that gets the spec; copies of secrets are wiped at its end.
  */
 #pragma once
 
@@ -33,12 +33,15 @@ extern "C" {
 #define CLOOP_LABEL_INTERFACES "cloop.interfaces"
 #define CLOOP_LABEL_EGRESS_SCOPE "cloop.egress_scope"
 
-/* Bounded amounts; 0 = the executor's default. A limit that cannot be held refuses the run. */
+/*
+ * Bounded amounts; 0 = the executor's default. A limit that cannot be held refuses the run. Outside
+ * of the bounds: cpus_invalid, memory_invalid, pids_invalid, out_of_range (disk).
+ */
 struct cloop_limits {
 	uint64_t cpu_millis; /* thousandths of a core, at most 1,024,000 */
-	uint64_t memory_mb;  /* at most 1,048,576 */
+	uint64_t memory_mb;  /* 64 to 1,048,576 */
 	uint64_t pids;       /* at most 4,194,304 */
-	uint64_t disk_mb;    /* of the workspace, at most 1,048,576 */
+	uint64_t disk_mb;    /* of the workspace, 64 to 1,048,576 */
 };
 
 /* A part of the host's tree below the workspace's source, or a granted repository. */

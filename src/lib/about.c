@@ -57,46 +57,46 @@ void lib_container_show(struct cloop_container *c)
 
 const char *cloop_container_id(const struct cloop_container *container)
 {
-	return container->executor->id;
+	return container ? container->executor->id : "";
 }
 
 const char *cloop_container_kind(const struct cloop_container *container)
 {
-	return executor_kind(container->executor);
+	return container ? executor_kind(container->executor) : "";
 }
 
 const char *cloop_container_image(const struct cloop_container *container)
 {
-	return driver_of(container)->options.image;
+	return container ? driver_of(container)->options.image : "";
 }
 
 const char *cloop_container_oci_runtime(const struct cloop_container *container)
 {
-	return driver_of(container)->options.oci_runtime;
+	return container ? driver_of(container)->options.oci_runtime : "";
 }
 
 const struct cloop_runtime *cloop_container_runtime(const struct cloop_container *container)
 {
-	return &container->runtime;
+	return container ? &container->runtime : NULL;
 }
 
 bool cloop_container_kernel_isolated(const struct cloop_container *container)
 {
-	return oci_class_kernel_isolated(class_of(container));
+	return container && oci_class_kernel_isolated(class_of(container));
 }
 
 bool cloop_container_virtualized(const struct cloop_container *container)
 {
-	return class_of(container).virtualized;
+	return container && class_of(container).virtualized;
 }
 
 bool cloop_container_supports_revocation(const struct cloop_container *container)
 {
-	return container->capabilities.revocation;
+	return container && container->capabilities.revocation;
 }
 
 const struct cloop_capabilities *cloop_container_capabilities(
 	const struct cloop_container *container)
 {
-	return &container->capabilities;
+	return container ? &container->capabilities : NULL;
 }

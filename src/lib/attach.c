@@ -28,7 +28,8 @@ struct cloop_attach {
 
 void cloop_attach_request_init(struct cloop_attach_request *request)
 {
-	memset(request, 0, sizeof(*request));
+	if (request)
+		memset(request, 0, sizeof(*request));
 }
 
 static void release(struct cloop_attach *a)
@@ -172,8 +173,10 @@ int cloop_container_attach(struct cloop_container *container, const struct cloop
 {
 	LIB_ERROR(e, err);
 	LIB_GIVE_UP(cancel);
-	struct cloop_attach *a = mem_alloc(sizeof(*a));
 
+	if (LIB_MISSING(e, container, request, attach))
+		return -1;
+	struct cloop_attach *a = mem_alloc(sizeof(*a));
 	a->connection = ATTACH_CONNECTION_INIT;
 	a->write = request->write;
 	a->tty = request->tty;
@@ -190,12 +193,12 @@ int cloop_container_attach(struct cloop_container *container, const struct cloop
 
 int cloop_attach_fd(const struct cloop_attach *attach)
 {
-	return attach->connection.fd;
+	return attach ? attach->connection.fd : -1;
 }
 
 int cloop_attach_exit_code(const struct cloop_attach *attach)
 {
-	return attach->exit_code;
+	return attach ? attach->exit_code : -1;
 }
 
 static size_t give(struct cloop_attach *a, const struct attach_frame *f, void *buffer, size_t room)
@@ -232,6 +235,8 @@ int cloop_attach_read(struct cloop_attach *attach, const struct cloop_cancel *ca
 	LIB_ERROR(e, err);
 	struct attach_frame frame;
 
+	if (LIB_MISSING(e, attach, buffer, size, stream))
+		return -1;
 	if (capacity == 0)
 		return error_set(e, ERROR_USAGE, "output needs room");
 	while (!next_output(attach, &frame)) {
@@ -280,6 +285,8 @@ int cloop_attach_write(struct cloop_attach *attach, const struct cloop_cancel *c
 	LIB_ERROR(e, err);
 	struct text rest = {data, size};
 
+	if (LIB_MISSING(e, attach) || (size > 0 && LIB_MISSING(e, data)))
+		return -1;
 	if (lib_cancel_check(cancel, e) < 0 || check_input(attach, e) < 0)
 		return -1;
 	while (rest.len > 0) {
@@ -297,7 +304,7 @@ int cloop_attach_close_input(
 {
 	LIB_ERROR(e, err);
 
-	if (lib_cancel_check(cancel, e) < 0 || check_input(attach, e) < 0)
+	if (LIB_MISSING(e, attach) || lib_cancel_check(cancel, e) < 0 || check_input(attach, e) < 0)
 		return -1;
 	attach_connection_add(&attach->connection, ATTACH_EOF, TEXT(""));
 	return send_all(attach, cancel, e);
@@ -308,7 +315,7 @@ int cloop_attach_resize(struct cloop_attach *attach, const struct cloop_cancel *
 {
 	LIB_ERROR(e, err);
 
-	if (lib_cancel_check(cancel, e) < 0)
+	if (LIB_MISSING(e, attach) || lib_cancel_check(cancel, e) < 0)
 		return -1;
 	if (attach->ended)
 		return error_set(e, ERROR_ATTACH_CLOSED, "the session has ended");

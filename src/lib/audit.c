@@ -124,8 +124,10 @@ int cloop_container_audit_run_argv(const struct cloop_container_options *options
 	AUTO(audit) a = AUDIT_INIT;
 	AUTO(argv_line) line = ARGV_LINE_INIT;
 	auto_free char *stage = NULL;
-	struct cloop_spec there = in_directory(spec, work_dir);
 
+	if (LIB_MISSING(e, options, runtime, spec, argv))
+		return -1;
+	struct cloop_spec there = in_directory(spec, work_dir);
 	if (begin(&a, options, runtime, &there, e) < 0 || begin_home(&a, e) < 0 ||
 		build(&a, work_dir, &line, &stage, e) < 0)
 		return -1;
@@ -142,6 +144,8 @@ int cloop_container_audit_build_network(const struct cloop_container_options *op
 	char word[DERIVED_NETWORK_SIZE];
 	struct cloop_audit_runtime engine = {.name = CLOOP_RUNTIME_PODMAN};
 
+	if (LIB_MISSING(e, options, spec, network))
+		return -1;
 	if (text_ends(text_of(lib_text(options->runtime)), CLOOP_RUNTIME_DOCKER))
 		engine.name = CLOOP_RUNTIME_DOCKER;
 	if (begin(&a, options, &engine, spec, e) < 0 ||
@@ -210,9 +214,11 @@ int cloop_container_audit_secret_staging(const struct cloop_container_options *o
 	const struct cloop_spec *spec, struct cloop_staging **staging, struct cloop_error *err)
 {
 	LIB_ERROR(e, err);
+
+	if (LIB_MISSING(e, options, runtime, spec, staging))
+		return -1;
 	struct cloop_spec there = in_directory(spec, work_dir);
 	struct cloop_staging *s = mem_alloc(sizeof(*s));
-
 	s->audit = AUDIT_INIT;
 	s->home = HOME_INIT;
 	s->run = RUNDIR_INIT;
@@ -228,10 +234,10 @@ int cloop_container_audit_secret_staging(const struct cloop_container_options *o
 
 const char *const *cloop_staging_argv(const struct cloop_staging *staging)
 {
-	return (const char *const *)staging->line.argv.v;
+	return staging ? (const char *const *)staging->line.argv.v : lib_strings_none();
 }
 
 const char *const *cloop_staging_dirs(const struct cloop_staging *staging)
 {
-	return staging->dirs;
+	return staging ? staging->dirs : lib_strings_none();
 }

@@ -55,6 +55,8 @@ int cloop_cancel_new(int64_t timeout_ms, struct cloop_cancel **ret, struct cloop
 {
 	LIB_ERROR(e, err);
 
+	if (LIB_MISSING(e, ret))
+		return -1;
 	struct cloop_cancel *cancel = mem_alloc(sizeof(*cancel));
 	*cancel = (struct cloop_cancel){.timer = -1};
 	cancel->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

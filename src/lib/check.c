@@ -15,7 +15,7 @@ int cloop_container_health_check(struct cloop_container *container,
 	LIB_GIVE_UP(cancel);
 	struct lib_call call;
 
-	if (lib_cancel_check(cancel, e) < 0)
+	if (LIB_MISSING(e, container) || lib_cancel_check(cancel, e) < 0)
 		return -1;
 	lib_call_begin(container, cancel, &call);
 	return executor_health_check(&call.executor, e);
@@ -70,7 +70,7 @@ int cloop_container_preflight(struct cloop_container *container, const struct cl
 	auto_json *held = NULL;
 	struct lib_call call;
 
-	if (lib_cancel_check(cancel, e) < 0)
+	if (LIB_MISSING(e, container, report) || lib_cancel_check(cancel, e) < 0)
 		return -1;
 	lib_call_begin(container, cancel, &call);
 	if (executor_preflight(&call.executor, lib_given(work_dir), &held, e) < 0 ||
@@ -109,6 +109,8 @@ int cloop_preflight_err(const struct cloop_preflight_report *report, struct cloo
 	LIB_ERROR(e, err);
 	AUTO(preflight_report) failed = {.n = 0};
 
+	if (LIB_MISSING(e, report))
+		return -1;
 	for (size_t i = 0; i < report->n_findings; i++) {
 		const struct cloop_finding *f = &report->findings[i];
 		if (fails(f))
@@ -154,7 +156,7 @@ int cloop_container_smoke_test(struct cloop_container *container, const struct c
 
 	if (result)
 		*result = NULL;
-	if (lib_cancel_check(cancel, e) < 0)
+	if (LIB_MISSING(e, container, result) || lib_cancel_check(cancel, e) < 0)
 		return -1;
 	lib_call_begin(container, cancel, &call);
 	int r = executor_smoke_test(&call.executor, lib_given(work_dir), &held, e);
@@ -196,6 +198,8 @@ int cloop_container_resolve_digest(struct cloop_container *container,
 	LIB_ERROR(e, err);
 	struct cloop_image_identity *identity = NULL;
 
+	if (LIB_MISSING(e, container, digest))
+		return -1;
 	int r = look_up(container, cancel, ref, &identity, e);
 	if (r == 0)
 		*digest = mem_strdup(identity->repo_digest);
@@ -209,6 +213,8 @@ int cloop_container_resolve_image(struct cloop_container *container,
 	LIB_ERROR(e, err);
 	struct cloop_image_identity *identity = NULL;
 
+	if (LIB_MISSING(e, container, pinned))
+		return -1;
 	int r = look_up(container, cancel, ref, &identity, e);
 	if (r >= 0)
 		*pinned = mem_strdup(cloop_image_identity_pinned(identity));

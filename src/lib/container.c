@@ -61,6 +61,8 @@ int cloop_container_new(const struct cloop_container_options *options,
 	LIB_ERROR(e, err);
 	struct lib_options o;
 
+	if (LIB_MISSING(e, options, container))
+		return -1;
 	if (lib_options_read(options, &o, e) < 0)
 		return -1;
 	struct cloop_container *c = make(&o);
@@ -75,7 +77,8 @@ int cloop_container_new(const struct cloop_container_options *options,
 
 struct cloop_container *cloop_container_ref(struct cloop_container *container)
 {
-	atomic_fetch_add(&container->references, 1);
+	if (container)
+		atomic_fetch_add(&container->references, 1);
 	return container;
 }
 
@@ -90,5 +93,5 @@ int cloop_container_attach_home(
 {
 	LIB_ERROR(e, err);
 
-	return lib_home_attach(container, home, e);
+	return LIB_MISSING(e, container) ? -1 : lib_home_attach(container, home, e);
 }

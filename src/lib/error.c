@@ -14,6 +14,28 @@ struct error *lib_error_begin(struct cloop_error *err, struct error *unseen)
 	return inner;
 }
 
+bool lib_missing(struct error *err, const char *names, const void *const *given, size_t n)
+{
+	struct text rest = text_of(names), name;
+
+	for (size_t i = 0; i < n && text_split(&rest, ',', &name); i++)
+		if (!given[i]) {
+			error_set(err, ERROR_USAGE, "%s is NULL", quoted(text_trim(name)));
+			error_set_remedy(err, "see libcloop(3), cloop/base.h: NULL");
+			return true;
+		}
+	return false;
+}
+
+bool lib_missing_list(struct error *err, const char *name, const void *list, size_t n)
+{
+	if (list || n == 0)
+		return false;
+	error_set(err, ERROR_USAGE, "%s is NULL, and has %zu entries", name, n);
+	error_set_remedy(err, "see libcloop(3), cloop/base.h: NULL");
+	return true;
+}
+
 struct cloop_error *cloop_error_new(void)
 {
 	struct cloop_error *err = mem_alloc(sizeof(*err));

@@ -50,6 +50,8 @@ int cloop_image_inspect(const struct cloop_runtime *runtime, const char *ref,
 	LIB_ERROR(e, err);
 	AUTO(runtime) engine = RUNTIME_INIT;
 
+	if (LIB_MISSING(e, runtime, identity))
+		return -1;
 	if (lib_runtime_read(
 		    runtime->name, lib_text(runtime->path), runtime->rootless, &engine, e) < 0)
 		return -1;

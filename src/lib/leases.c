@@ -75,7 +75,7 @@ int cloop_container_leases(
 	LIB_ERROR(e, err);
 	AUTO(strv) ids = STRV_INIT(LEASES_MAX);
 
-	if (list(container, &ids, e) < 0)
+	if (LIB_MISSING(e, container, leases) || list(container, &ids, e) < 0)
 		return -1;
 	*leases = lib_strings_give(&ids);
 	return 0;
@@ -86,7 +86,7 @@ bool cloop_container_holds_lease(struct cloop_container *container, const char *
 	auto_error struct error ignored = ERROR_INIT;
 	AUTO(strv) ids = STRV_INIT(LEASES_MAX);
 
-	return list(container, &ids, &ignored) == 0 && strv_has(&ids, lib_text(lease));
+	return container && list(container, &ids, &ignored) == 0 && strv_has(&ids, lib_text(lease));
 }
 
 /* ---- Taking one back ---- */
@@ -122,8 +122,8 @@ static void find(void *data, const char *handle, const json_t *lease)
 static json_t *request_of(const struct cloop_revoke_request *in)
 {
 	AUTO(str) reason = STR_INIT(REASON_MAX + 16);
-	json_t *j = json_pack("{s:o, s:s}", "lease", json_from_string(in->lease), "action",
-		in->action == CLOOP_REVOKE_KILL ? "kill" : "scrub");
+	json_t *j = json_pack("{s:o, s:s}", "lease", json_from_string(lib_text(in->lease)),
+		"action", in->action == CLOOP_REVOKE_KILL ? "kill" : "scrub");
 
 	scrub_add(&reason, text_of(lib_text(in->reason)), REASON_MAX);
 	json_object_set_new(j, "reason", json_from_string(str_text(&reason)));
@@ -195,6 +195,20 @@ static void carry_out(const struct lib_call *call, const struct cloop_revoke_req
 		r->state = CLOOP_REVOKE_DONE;
 }
 
+/* On no list. */
+static struct cloop_revoke_outcome *refuse(const char *reason)
+{
+	static const struct cloop_revoke_request none;
+	struct lib_revocation r;
+
+	lib_revocation_init(&r, &none);
+	worsen(&r, CLOOP_REVOKE_FAILED, reason, "see libcloop(3), cloop/base.h: NULL");
+	r.ended_ns = r.begun_ns;
+	struct cloop_revoke_outcome *given = lib_revocation_give(&r);
+	lib_revocation_done(&r);
+	return given;
+}
+
 struct cloop_revoke_outcome *cloop_container_revoke_lease(struct cloop_container *container,
 	const struct cloop_cancel *cancel, const struct cloop_revoke_request *request)
 {
@@ -202,6 +216,8 @@ struct cloop_revoke_outcome *cloop_container_revoke_lease(struct cloop_container
 	struct lib_call call;
 	struct lib_revocation r;
 
+	if (!container || !request)
+		return refuse(container ? "request is NULL" : "container is NULL");
 	lib_call_begin(container, cancel, &call);
 	lib_revocation_init(&r, request);
 	uint64_t number = lib_revocations_begin(container->revocations, &r);
@@ -214,5 +230,6 @@ struct cloop_revoke_outcome *cloop_container_revoke_lease(struct cloop_container
 
 struct cloop_revoke_outcome **cloop_container_revocations(struct cloop_container *container)
 {
-	return lib_revocations_give(container->revocations);
+	return container ? lib_revocations_give(container->revocations)
+			 : mem_alloc(sizeof(struct cloop_revoke_outcome *));
 }

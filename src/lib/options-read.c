@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "lib/egress.h"
+#include "lib/error.h"
 #include "lib/policy.h"
 #include "lib/strings.h"
 #include "net/egress-policy.h"
@@ -88,6 +89,10 @@ static int read_all(
 	AUTO(container_options) raw;
 
 	container_options_init(&raw);
+	if (lib_missing_list(err, "group_add", in->group_add, in->n_group_add) ||
+		lib_missing_list(err, "image_policy.cosign_identities",
+			in->image_policy.cosign_identities, in->image_policy.n_cosign_identities))
+		return -1;
 	take_scalars(in, &raw);
 	take_groups(in, &raw);
 	take_list(in->allow_hosts, OPTIONS_ALLOW_HOSTS_MAX, &raw.allow_hosts);
@@ -99,8 +104,7 @@ static int read_all(
 		check_home(in->home, err) < 0)
 		return -1;
 	o->derived_image_days = in->derived_image_days;
-	if (in->home && in->home[0])
-		o->home = mem_strdup(in->home);
+	mem_set_string(&o->home, lib_given(in->home));
 	return 0;
 }
 

@@ -18,6 +18,8 @@ struct normalized {
 
 void cloop_container_options_init(struct cloop_container_options *o)
 {
+	if (!o)
+		return;
 	memset(o, 0, sizeof(*o));
 	o->start_timeout_seconds = o->stop_grace_seconds = o->log_max_mb = -1;
 	o->protect_project_files = true;
@@ -109,6 +111,8 @@ int cloop_container_options_normalize(const struct cloop_container_options *opti
 	LIB_ERROR(e, err);
 	struct lib_options held;
 
+	if (LIB_MISSING(e, options, normalized))
+		return -1;
 	if (lib_options_read(options, &held, e) < 0)
 		return -1;
 	struct normalized *n = mem_alloc(sizeof(*n));
@@ -172,5 +176,6 @@ int cloop_container_validate_oci_runtime(const char *name, struct cloop_error *e
 void cloop_container_name(
 	const char *work_dir, const char *run_id, char name[CLOOP_CONTAINER_NAME_SIZE])
 {
-	container_name(text_of(lib_text(work_dir)), text_of(lib_text(run_id)), name);
+	if (name)
+		container_name(text_of(lib_text(work_dir)), text_of(lib_text(run_id)), name);
 }

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "image/policy-keys.h"
+#include "lib/strings.h"
 #include "yaml/reader.h"
 
 static void put_list(json_t *section, const char *key, const char *const *list)
@@ -22,10 +23,12 @@ static void put_identities(json_t *section, const struct cloop_image_policy *in)
 		return;
 	json_t *array = json_array();
 	for (size_t i = 0; i < in->n_cosign_identities; i++)
-		json_array_append_new(array,
-			json_pack("{s:o, s:o}", "issuer",
-				json_from_string(in->cosign_identities[i].issuer), "subject_regexp",
-				json_from_string(in->cosign_identities[i].subject_regexp)));
+		json_array_append_new(
+			array, json_pack("{s:o, s:o}", "issuer",
+				       json_from_string(lib_text(in->cosign_identities[i].issuer)),
+				       "subject_regexp",
+				       json_from_string(
+					       lib_text(in->cosign_identities[i].subject_regexp))));
 	json_object_set_new(section, "cosign_identities", array);
 }
 
@@ -41,7 +44,7 @@ static json_t *section_of(const struct cloop_image_policy *in)
 	put_list(section, "cosign_public_keys", in->cosign_public_keys);
 	put_list(section, "insecure_registries", in->insecure_registries);
 	put_identities(section, in);
-	if (in->default_registry)
+	if (lib_given(in->default_registry))
 		json_object_set_new(section, "default_registry",
 			json_from_bytes(text_of(in->default_registry)));
 	return section;

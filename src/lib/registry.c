@@ -78,6 +78,8 @@ int cloop_container_ensure(struct cloop_registry *registry,
 	struct cloop_container_options *normal = NULL;
 	struct cloop_container *got = NULL;
 
+	if (LIB_MISSING(e, options, container))
+		return -1;
 	if (cloop_container_options_normalize(options, &normal, err) < 0)
 		return -1;
 	pthread_mutex_lock(&r->lock);

@@ -64,9 +64,7 @@ struct given {
 
 static const char *const *shown_list(const struct strv *list)
 {
-	static const char *const none[] = {NULL};
-
-	return list->v ? (const char *const *)list->v : none;
+	return list->v ? (const char *const *)list->v : lib_strings_none();
 }
 
 struct cloop_revoke_outcome *lib_revocation_give(const struct lib_revocation *r)
@@ -110,7 +108,8 @@ void cloop_revoke_outcomes_free(struct cloop_revoke_outcome **outcomes)
 
 void cloop_revoke_request_init(struct cloop_revoke_request *request)
 {
-	memset(request, 0, sizeof(*request));
+	if (request)
+		memset(request, 0, sizeof(*request));
 }
 
 /* ---- The list ---- */

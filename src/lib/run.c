@@ -52,6 +52,8 @@ int cloop_container_signal(struct cloop_container *container, const struct cloop
 	AUTO(lib_run) run = LIB_RUN_INIT;
 	struct lib_call call;
 
+	if (LIB_MISSING(e, container))
+		return -1;
 	if ((unsigned)signal >= ARRAY_SIZE(signals))
 		return error_set(e, ERROR_SIGNAL_INVALID, "%d is no signal", (int)signal);
 	lib_call_begin(container, cancel, &call);

@@ -39,6 +39,8 @@ int cloop_runtime_detect(
 	LIB_ERROR(e, err);
 	AUTO(runtime) found = RUNTIME_INIT;
 
+	if (LIB_MISSING(e, runtime))
+		return -1;
 	if (validate_runtime(text_of(lib_text(preferred)), e) < 0 ||
 		runtime_detect(lib_text(preferred), NULL, &found, e) < 0)
 		return -1;

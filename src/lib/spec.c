@@ -4,16 +4,18 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "lib/error.h"
 #include "lib/strings.h"
 
 enum { REDACT_MAX = 1024, LEASE_PREFIX = 6, LEASE_DIGITS = 24, DIRECTORY_MAX = 63 };
-enum { CPU_MILLIS_MAX = 1024000, MB_MAX = 1048576, PIDS_MAX = 4194304 };
-enum { FILE_MAX = 262144 };
+enum { CPU_MILLIS_MAX = 1024000, MB_MIN = 64, MB_MAX = 1048576, PIDS_MAX = 4194304 };
+enum { FILE_MAX = 262144, ENTRIES_MAX = 65536 };
 #define TIMEOUT_MS_MAX INT64_C(3153600000000) /* a hundred years */
 
 void cloop_spec_init(struct cloop_spec *spec)
 {
-	memset(spec, 0, sizeof(*spec));
+	if (spec)
+		memset(spec, 0, sizeof(*spec));
 }
 
 void lib_spec_done(struct lib_spec *s)
@@ -145,26 +147,75 @@ static void read_limits(const struct cloop_limits *in, const struct container_op
 	};
 }
 
-/* What is above would wrap around on its way to the engine, and then bind nothing, or at once. */
+struct number {
+	const char *name;
+	uint64_t value, min, max; /* min: of what is not 0 */
+	enum error_code code;
+};
+
+static int refuse_number(const struct number *n, struct error *err)
+{
+	unsigned long long min = n->min, max = n->max;
+
+	/* All maxima are far below: what is above 2^63 was a negative number. */
+	error_set(err, n->code, "%s of a run: %lld is neither 0 nor from %llu to %llu", n->name,
+		(long long)n->value, min, max);
+	return error_set_remedy(err, "%s is 0, or from %llu to %llu", n->name, min, max);
+}
+
+/*
+ * The bounds of the options (container-driver.md §3) and of sandbox.yaml. What is above would wrap
+ * around on its way to the engine, and then bind nothing, or at once.
+ */
 static int check_numbers(const struct cloop_spec *in, struct error *err)
 {
-	const struct {
-		const char *name;
-		uint64_t value, max;
-		enum error_code code;
-	} rows[] = {
-		{"cpu_millis", in->limits.cpu_millis, CPU_MILLIS_MAX, ERROR_CPUS_INVALID},
-		{"memory_mb", in->limits.memory_mb, MB_MAX, ERROR_MEMORY_INVALID},
-		{"pids", in->limits.pids, PIDS_MAX, ERROR_PIDS_INVALID},
-		{"disk_mb", in->limits.disk_mb, MB_MAX, ERROR_OUT_OF_RANGE},
+	const struct cloop_limits *l = &in->limits;
+	const struct number rows[] = {
+		{"cpu_millis", l->cpu_millis, 1, CPU_MILLIS_MAX, ERROR_CPUS_INVALID},
+		{"memory_mb", l->memory_mb, MB_MIN, MB_MAX, ERROR_MEMORY_INVALID},
+		{"pids", l->pids, 1, PIDS_MAX, ERROR_PIDS_INVALID},
+		{"disk_mb", l->disk_mb, MB_MIN, MB_MAX, ERROR_OUT_OF_RANGE},
 		/* A negative one is above, too. */
-		{"timeout_ms", (uint64_t)in->timeout_ms, TIMEOUT_MS_MAX, ERROR_OUT_OF_RANGE},
+		{"timeout_ms", (uint64_t)in->timeout_ms, 1, TIMEOUT_MS_MAX, ERROR_OUT_OF_RANGE},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		if (rows[i].value > rows[i].max)
-			return error_set(err, rows[i].code, "%s of a run is not from 0 to %llu",
-				rows[i].name, (unsigned long long)rows[i].max);
+		if (rows[i].value > rows[i].max ||
+			(rows[i].value > 0 && rows[i].value < rows[i].min))
+			return refuse_number(&rows[i], err);
+	return 0;
+}
+
+/* Lists that are there; what is longer than all patience is not copied to be counted. */
+static int check_lists(const struct cloop_spec *in, struct error *err)
+{
+	const struct {
+		const char *name;
+		const void *list;
+		size_t n;
+		enum error_code code;
+	} rows[] = {
+		{"mounts", in->mounts, in->n_mounts, ERROR_MOUNTS_TOO_MANY},
+		{"host_mounts", in->host_mounts, in->n_host_mounts, ERROR_MOUNTS_TOO_MANY},
+		{"devices", in->devices, in->n_devices, ERROR_DEVICES_TOO_MANY},
+		{"interfaces", in->interfaces, in->n_interfaces, ERROR_INTERFACES_TOO_MANY},
+		{"labels", in->labels, in->n_labels, ERROR_LABELS_TOO_MANY},
+		{"secret_files", in->secret_files, in->n_secret_files, ERROR_SECRETS_TOO_LARGE},
+		{"secret_variables", in->secret_variables, in->n_secret_variables,
+			ERROR_ENV_TOO_MANY},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (lib_missing_list(err, rows[i].name, rows[i].list, rows[i].n))
+			return -1;
+		if (rows[i].n > ENTRIES_MAX)
+			return error_set(
+				err, rows[i].code, "%s: %zu are too many", rows[i].name, rows[i].n);
+	}
+	for (size_t i = 0; i < in->n_secret_files; i++)
+		if (lib_missing_list(err, "data of a secret file", in->secret_files[i].data,
+			    in->secret_files[i].size))
+			return -1;
 	return 0;
 }
 
@@ -200,7 +251,7 @@ static int read_lease(const struct cloop_spec *in, struct material *m, struct er
 static struct material_binding *binding_of(
 	struct material *m, const char *grant, enum secret_kind kind, struct error *err)
 {
-	const char *id = grant && grant[0] ? grant : m->lease;
+	const char *id = lib_given(grant) ? grant : m->lease;
 	struct material_binding *b =
 		strlen(id) < GRANT_ID_SIZE ? material_binding_of(m, id, kind) : NULL;
 
@@ -219,7 +270,7 @@ static int add_file(const struct cloop_secret_file *f, struct lib_spec *s, struc
 
 	if (!b)
 		return -1;
-	SECRET_CONCAT(&content, (struct text){f->data ? f->data : "", f->data ? size : 0});
+	SECRET_CONCAT(&content, (struct text){f->data, size});
 	if (strv_add(&b->files, lib_text(f->name)) < 0 ||
 		material_add_file(
 			&s->material, lib_text(f->name), f->mode ? f->mode : 0600, &content) < 0)
@@ -270,17 +321,17 @@ int lib_spec_read(const struct cloop_spec *in, const struct container_options *o
 	struct container_request *r = &ret->request;
 
 	ret->redact = STRV_INIT(REDACT_MAX);
-	if (!in->work_dir || !in->work_dir[0])
-		return error_set(err, ERROR_USAGE, "a run needs a work_dir");
-	if (check_numbers(in, err) < 0)
+	if (check_lists(in, err) < 0 || check_numbers(in, err) < 0)
 		return -1;
+	if (!lib_given(in->work_dir))
+		return error_set(err, ERROR_USAGE, "a run needs a work_dir");
 	if (lib_strings_take(in->redact, &ret->redact) < 0)
 		return error_set(err, ERROR_ENV_TOO_MANY, "more than %d names to mask", REDACT_MAX);
 	read_lists(in, ret);
 	read_hardware(in, ret);
 	read_limits(&in->limits, options, bounded, r);
 	r->work_dir = view(in->work_dir);
-	r->image = text_of(in->image && in->image[0] ? in->image : options->image);
+	r->image = text_of(lib_given(in->image) ? in->image : options->image);
 	r->disable_network = in->disable_network;
 	r->egress_scope = view(in->egress_scope);
 	r->sandbox_sha256 = view(in->sandbox_sha256);

@@ -42,8 +42,9 @@ static int find_devices(struct starting *s, struct error *err)
 		struct material_device device = {
 			.name = mem_strdup(lib_text(in->name)),
 			.source = TAKE_PTR(found.path),
-			.target = mem_strdup(in->target ? in->target : lib_text(in->source)),
-			.mode = mem_strdup(in->permissions ? in->permissions : "r"),
+			.target = mem_strdup(
+				lib_given(in->target) ? in->target : lib_text(in->source)),
+			.mode = mem_strdup(lib_given(in->permissions) ? in->permissions : "r"),
 			.block = found.node.type == DEVICE_BLOCK,
 			.rdev = found.rdev,
 		};
@@ -72,9 +73,9 @@ static void make_record(struct starting *s)
 		.executor_kind = executor_kind(&s->call.executor),
 		.isolation = isolation,
 		.project = project ? project : s->spec->work_dir,
-		.title = s->spec->title,
+		.title = lib_given(s->spec->title),
 		.image_requested = lib_text(s->spec->image),
-		.sandbox_sha256 = s->spec->sandbox_sha256,
+		.sandbox_sha256 = lib_given(s->spec->sandbox_sha256),
 	};
 
 	s->record = record_new(&facts);
@@ -130,8 +131,9 @@ int cloop_container_start(struct cloop_container *container, const struct cloop_
 	LIB_GIVE_UP(cancel);
 	AUTO(starting) s = {.spec = spec, .read = LIB_SPEC_INIT};
 
-	handle[0] = '\0';
-	if (check(cancel, e) < 0)
+	if (handle)
+		handle[0] = '\0';
+	if (LIB_MISSING(e, container, spec, handle) || check(cancel, e) < 0)
 		return -1;
 	lib_call_begin(container, cancel, &s.call);
 	executor_capabilities(&s.call.executor, &s.able);

@@ -89,6 +89,8 @@ int cloop_container_status(struct cloop_container *container, const char *handle
 	AUTO(lib_run) run = LIB_RUN_INIT;
 	struct lib_call call;
 
+	if (LIB_MISSING(e, container, status))
+		return -1;
 	lib_call_begin(container, NULL, &call);
 	if (lib_run_open(&call, handle, &run, e) < 0)
 		return -1;
@@ -107,6 +109,8 @@ int cloop_container_handles(
 	AUTO(strv) list = STRV_INIT(HANDLES_MAX);
 	struct lib_call call;
 
+	if (LIB_MISSING(e, container, handles))
+		return -1;
 	lib_call_begin(container, NULL, &call);
 	if (executor_handles(&call.executor, call.home, &list, e) < 0)
 		return -1;
@@ -133,6 +137,8 @@ int cloop_container_handle_statuses(
 	struct lib_call call;
 	size_t n = 0;
 
+	if (LIB_MISSING(e, container, statuses))
+		return -1;
 	lib_call_begin(container, NULL, &call);
 	if (executor_handles(&call.executor, call.home, &list, e) < 0)
 		return -1;

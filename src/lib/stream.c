@@ -17,8 +17,10 @@ int cloop_container_stream(struct cloop_container *container, const char *handle
 {
 	LIB_ERROR(e, err);
 	struct lib_call call;
-	struct cloop_stream *s = mem_alloc(sizeof(*s));
 
+	if (LIB_MISSING(e, container, stream))
+		return -1;
+	struct cloop_stream *s = mem_alloc(sizeof(*s));
 	s->run = LIB_RUN_INIT;
 	s->follow = (struct follow){.home = &s->run.home,
 		.run = &s->run.dir,
@@ -78,6 +80,8 @@ int cloop_stream_next(struct cloop_stream *stream, const struct cloop_cancel *ca
 	struct log_frame frame;
 	int r;
 
+	if (LIB_MISSING(e, stream, line))
+		return -1;
 	do {
 		if (lib_cancel_check(cancel, e) < 0)
 			return -1;

@@ -4,18 +4,15 @@
 
 #include "base/mem.h"
 
-/* Config and command line cap their own lists; this is only the end of all patience. */
-enum { LIST_MAX = 4096 };
-
 void egress_filter_init(struct egress_filter *f)
 {
 	*f = (struct egress_filter){
-		.allow_cidrs = STRV_INIT(LIST_MAX),
-		.deny_cidrs = STRV_INIT(LIST_MAX),
-		.allow_ports = STRV_INIT(LIST_MAX),
-		.resolvers = STRV_INIT(LIST_MAX),
-		.host_patterns = STRV_INIT(LIST_MAX),
-		.proxies = STRV_INIT(LIST_MAX),
+		.allow_cidrs = STRV_INIT(EGRESS_FILTER_LIST_MAX),
+		.deny_cidrs = STRV_INIT(EGRESS_FILTER_LIST_MAX),
+		.allow_ports = STRV_INIT(EGRESS_FILTER_LIST_MAX),
+		.resolvers = STRV_INIT(EGRESS_FILTER_LIST_MAX),
+		.host_patterns = STRV_INIT(EGRESS_FILTER_LIST_MAX),
+		.proxies = STRV_INIT(EGRESS_FILTER_LIST_MAX),
 	};
 }
 

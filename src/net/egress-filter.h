@@ -13,6 +13,7 @@ enum {
 	EGRESS_FILTER_PORTS_MAX = 64,
 	EGRESS_FILTER_RESOLVERS_MAX = 16,
 	EGRESS_FILTER_HOSTS_MAX = 256,
+	EGRESS_FILTER_LIST_MAX = 4096, /* the end of all patience, of any list */
 };
 
 struct egress_filter {
@@ -31,7 +32,7 @@ struct egress_filter {
 /* Empty; lists hold a few more entries than are allowed, so that too many can be seen. */
 void egress_filter_init(struct egress_filter *f);
 void egress_filter_done(struct egress_filter *f);
-/* *ret is the caller's (egress_filter_done). */
+/* No list may be longer than EGRESS_FILTER_LIST_MAX. *ret is the caller's (egress_filter_done). */
 void egress_filter_copy(const struct egress_filter *from, struct egress_filter *ret);
 /* It is enabled and opens anything by itself: ports or a deny list alone are not a filter. */
 bool egress_filter_direct(const struct egress_filter *f);

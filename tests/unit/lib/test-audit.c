@@ -98,11 +98,20 @@ static void test_numbers_that_would_wrap(void **state)
 		const char *code;
 	} rows[] = {
 		{{.cpu_millis = 1024001}, 0, "cpus_invalid"},
+		{{.memory_mb = 1}, 0, "memory_invalid"},
+		{{.memory_mb = 63}, 0, "memory_invalid"},
+		{{.memory_mb = 1048577}, 0, "memory_invalid"},
 		{{.memory_mb = UINT64_MAX}, 0, "memory_invalid"},
 		{{.memory_mb = (UINT64_C(1) << 44) + 64}, 0, "memory_invalid"},
+		{{.pids = 4194305}, 0, "pids_invalid"},
 		{{.pids = UINT64_MAX}, 0, "pids_invalid"},
+		{{.disk_mb = 1}, 0, "out_of_range"},
+		{{.disk_mb = 63}, 0, "out_of_range"},
+		{{.disk_mb = 1048577}, 0, "out_of_range"},
 		{{.disk_mb = UINT64_MAX}, 0, "out_of_range"},
 		{{.cpu_millis = 0}, -1, "out_of_range"},
+		{{.cpu_millis = 0}, INT64_MIN, "out_of_range"},
+		{{.cpu_millis = 0}, INT64_C(3153600000001), "out_of_range"},
 		{{.cpu_millis = 0}, INT64_MAX, "out_of_range"},
 	};
 
@@ -111,6 +120,37 @@ static void test_numbers_that_would_wrap(void **state)
 		spec.limits = rows[i].limits;
 		spec.timeout_ms = rows[i].timeout_ms;
 		refused(rows[i].code);
+		assert_non_null(strstr(cloop_error_remediation(err), "is 0, or from "));
+	}
+}
+
+static void test_numbers_at_their_bounds(void **state)
+{
+	static const struct {
+		struct cloop_limits limits;
+		int64_t timeout_ms;
+		const char *word; /* of the line */
+	} rows[] = {
+		{{.cpu_millis = 1}, 1, "--cpus=0.01"},
+		{{.cpu_millis = 1024000}, INT64_C(3153600000000), NULL},
+		{{.memory_mb = 64}, 0, "--memory=64m"},
+		{{.memory_mb = 1048576}, 0, "--memory=1048576m"},
+		{{.pids = 1}, 0, "--pids-limit=2"},
+		{{.pids = 4194304}, 0, "--pids-limit=4194304"},
+		{{.disk_mb = 64}, 0, NULL},
+		{{.disk_mb = 1048576}, 0, NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		char **line = NULL;
+		spec.limits = rows[i].limits;
+		spec.timeout_ms = rows[i].timeout_ms;
+		assert_int_equal(cloop_container_audit_run_argv(
+					 &options, &podman, project, &spec, &line, err),
+			0);
+		assert_true(!rows[i].word || has((const char *const *)line, rows[i].word));
+		cloop_strings_free(line);
 	}
 }
 
@@ -255,6 +295,7 @@ int main(void)
 		cmocka_unit_test_setup(test_the_line, fresh),
 		cmocka_unit_test_setup(test_refusals, fresh),
 		cmocka_unit_test_setup(test_numbers_that_would_wrap, fresh),
+		cmocka_unit_test_setup(test_numbers_at_their_bounds, fresh),
 		cmocka_unit_test_setup(test_secrets_that_are_refused, fresh),
 		cmocka_unit_test_setup(test_the_network_of_a_build, fresh),
 		cmocka_unit_test_setup(test_secrets_are_staged_and_wiped, fresh),
