@@ -216,6 +216,29 @@ def test_shared_with_a_broker(stage, net):
     assert not networks(stage)
 
 
+def test_what_a_neighbour_was_told_holds_while_its_bridge_is_there(stage, net):
+    """A start asks the engine of a shared network only if no run that lives knows it."""
+    configure(stage, {**BROKER, "subnet_pool": POOL})
+    one, _ = sleeper(stage)
+    file = stage.home / "runs" / one / "network.json"
+    known = json.loads(file.read_text())
+    assert known["ifindex"] > 0 and known["bits"] == 24, known
+
+    def bits_of_the_next(**changed):
+        file.write_text(json.dumps({**known, "bits": 25, **changed}))
+        handle, _ = sleeper(stage)
+        bits = json.loads((stage.home / "runs" / handle / "network.json").read_text())["bits"]
+        stop(stage, handle)
+        return bits
+
+    assert bits_of_the_next() == 25, "it was not asked"
+    for stale in ({"ifindex": known["ifindex"] + 1}, {"bridge": "none0"}, {"boot_id": "another"},
+                  {"engine": "another"}, {"lost": True}):
+        assert bits_of_the_next(**stale) == 24, stale
+    file.write_text(json.dumps(known))
+    stop(stage, one)
+
+
 def test_network_of_another(stage, net):
     """A network of our name that is not ours is neither used nor removed."""
     configure(stage, {**BROKER, "subnet_pool": POOL})

@@ -1,8 +1,11 @@
 #include "executor/container/supervise/network-shared.h"
 
+#include <net/if.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "executor/container/supervise/supervisor.h"
+#include "sys/clock.h"
 
 int network_shared_lock(
 	struct supervisor *s, enum network_lock_part part, bool exclusive, struct error *err)
@@ -28,23 +31,19 @@ void network_shared_unlock(struct supervisor *s, enum network_lock_part part)
 		network_lock_drop(s->network.lock_fd, part);
 }
 
-/* Its proxy, if it is on our network and not at its end. */
-static int add_proxy(
-	const struct supervisor *s, const char *handle, struct strv *ret, struct error *err)
+/* What another run of this network wrote of it; NULL: it is on no network, on another, or ended. */
+static json_t *note_of(const struct supervisor *s, const char *handle)
 {
 	auto_error struct error why = ERROR_INIT;
 	AUTO(rundir) run = RUNDIR_INIT;
 
 	if (strcmp(handle, s->run.handle) == 0 || rundir_open(&s->home, handle, &run, &why) < 0)
-		return 0;
+		return NULL;
 	auto_json *note = rundir_read(&run, NETWORK_FILE, &why);
-	const char *proxy = json_get_string(note, "proxy");
-	if (!proxy || !text_is(json_get_text(note, "name"), s->plan.network.name))
-		return 0;
+	if (!text_is(json_get_text(note, "name"), s->plan.network.name))
+		return NULL;
 	auto_json *record = rundir_read(&run, RECORD_FILE, &why);
-	if (!record || record_final(record) || strv_add(ret, proxy) == 0)
-		return 0;
-	return error_set(err, ERROR_EGRESS_TOO_MANY, "too many proxies");
+	return record && !record_final(record) ? TAKE_PTR(note) : NULL;
 }
 
 int network_shared_proxies(struct supervisor *s, struct strv *ret, struct error *err)
@@ -53,10 +52,48 @@ int network_shared_proxies(struct supervisor *s, struct strv *ret, struct error 
 
 	if (rundir_handles(&s->home, &handles, err) < 0)
 		return -1;
-	strv_foreach (handle, &handles)
-		if (add_proxy(s, *handle, ret, err) < 0)
-			return -1;
+	strv_foreach (handle, &handles) {
+		auto_json *note = note_of(s, *handle);
+		const char *proxy = json_get_string(note, "proxy");
+		if (proxy && strv_add(ret, proxy) < 0)
+			return error_set(err, ERROR_EGRESS_TOO_MANY, "too many proxies");
+	}
 	return 0;
+}
+
+/*
+ * The engine removes a bridge when nobody is on it, and no index is given twice in a boot: while
+ * the interface is the one that the other run joined, its network is the one it was told of.
+ */
+static bool holds(const struct supervisor *s, const json_t *note)
+{
+	const char *bridge = json_get_string(note, "bridge");
+	int64_t index = json_get_int(note, "ifindex", 0);
+
+	return bridge && index > 0 && (int64_t)if_nametoindex(bridge) == index &&
+	       !json_get_bool(note, "lost", true) &&
+	       text_is(json_get_text(note, "boot_id"), clock_boot_id()) &&
+	       text_is(json_get_text(note, "engine"), engine_text(s->plan.runtime.engine));
+}
+
+bool network_shared_known(const struct supervisor *s, struct engine_network *ret)
+{
+	auto_error struct error why = ERROR_INIT;
+	AUTO(strv) handles = STRV_INIT(RUNDIR_RUNS_MAX);
+
+	if (rundir_handles(&s->home, &handles, &why) < 0)
+		return false;
+	strv_foreach (handle, &handles) {
+		auto_json *note = note_of(s, *handle);
+		if (!holds(s, note))
+			continue;
+		mem_set_string(&ret->bridge, json_get_string(note, "bridge"));
+		mem_set_string(&ret->gateway, json_get_string(note, "gateway"));
+		ret->bits = (unsigned)json_get_int(note, "bits", 0);
+		ret->internal = s->plan.network.kind == NETWORK_PLAN_INTERNAL;
+		return true;
+	}
+	return false;
 }
 
 int network_shared_expected(struct supervisor *s, const char *fingerprint)

@@ -8,6 +8,7 @@
 
 #include "base/strv.h"
 #include "executor/container/network/network-lock.h"
+#include "net/engine-network.h"
 
 struct supervisor;
 
@@ -19,6 +20,11 @@ must_check int network_shared_lock(
 void network_shared_unlock(struct supervisor *s, enum network_lock_part part);
 /* Adds the proxies of all other live runs on it. -1: they are not known, or too many. */
 must_check int network_shared_proxies(struct supervisor *s, struct strv *ret, struct error *err);
+/*
+ * What the engine told a run that is on it now, so that it need not be asked again; *ret as
+ * engine_network_read(). False: no such run, or the bridge is not the one that it joined.
+ */
+bool network_shared_known(const struct supervisor *s, struct engine_network *ret);
 /*
  * The table is not as this run applied it: another run may have applied it anew. 0: it has, and
  * that is expected from now on; 1: it is just being done; -1: nobody did.

@@ -1,6 +1,7 @@
 #include "executor/container/supervise/network.h"
 
 #include <fcntl.h>
+#include <net/if.h>
 
 #include "base/mem.h"
 #include "executor/container/failure.h"
@@ -41,9 +42,11 @@ int network_write(struct supervisor *s, struct error *err)
 {
 	const struct network *n = &s->network;
 	char proxy[ENDPOINT_TEXT_SIZE];
-	auto_json *j = json_pack("{s:s, s:o, s:o, s:s, s:b}", "name", s->plan.network.name,
-		"bridge", json_from_string(n->made.bridge), "gateway",
-		json_from_string(n->made.gateway), "fingerprint", n->fingerprint, "lost", n->lost);
+	auto_json *j = json_pack("{s:s, s:s, s:s, s:o, s:o, s:i, s:i, s:s, s:b}", "name",
+		s->plan.network.name, "boot_id", clock_boot_id(), "engine",
+		engine_text(s->plan.runtime.engine), "bridge", json_from_string(n->made.bridge),
+		"gateway", json_from_string(n->made.gateway), "bits", (int)n->made.bits, "ifindex",
+		(int)n->index, "fingerprint", n->fingerprint, "lost", n->lost);
 
 	if (n->has_proxy) {
 		endpoint_text(&n->proxy, proxy);
@@ -285,6 +288,10 @@ static void begin(void *data)
 		return;
 	if (r == 0)
 		r = prepare(s, &err);
+	if (r == 0 && s->plan.network.shared && network_shared_known(s, &s->network.made)) {
+		finish(s);
+		return;
+	}
 	if (r == 0)
 		r = s->plan.network.shared ? inspect(s, on_inspected, &err) : create(s, &err);
 	if (r < 0)
@@ -307,6 +314,11 @@ int network_joined(struct supervisor *s, struct error *err)
 
 	if (p->kind != NETWORK_PLAN_INTERNAL)
 		return 0;
+	if (p->shared && s->network.made.bridge) {
+		s->network.index = if_nametoindex(s->network.made.bridge);
+		if (network_write(s, err) < 0)
+			return -1;
+	}
 	network_shared_unlock(s, NETWORK_LOCK_USERS);
 	if (s->network.made.gateway && network_port_address(s, &why) < 0) {
 		if (s->network.has_proxy) {
@@ -417,6 +429,8 @@ static void restore(struct supervisor *s)
 
 	n->begun = true;
 	n->lost = json_get_bool(j, "lost", false);
+	n->index = (unsigned)json_get_int(j, "ifindex", 0);
+	n->made.bits = (unsigned)json_get_int(j, "bits", 0);
 	mem_set_string(&n->made.bridge, json_get_string(j, "bridge"));
 	mem_set_string(&n->made.gateway, json_get_string(j, "gateway"));
 	n->has_proxy = proxy.p && endpoint_split(proxy, &n->proxy);

@@ -4,7 +4,7 @@
  *
  * What was made is in network.json of the run directory before it is made, so that a new supervisor
  * finds it: `bridge` and `gateway` once the engine has told them, `fingerprint` once the table is
- * applied, `lost` once the sandbox was cut off.
+ * applied, `ifindex` once it has joined a shared one, `lost` once the sandbox was cut off.
  */
 #pragma once
 
@@ -24,9 +24,10 @@ struct network {
 	struct subnet_choice choice;
 	struct host_ranges taken;
 	struct engine_network made; /* bridge NULL: the engine has not told yet */
-	int lock_fd;                /* of a shared network; -1 = none */
-	bool tried;                 /* to make it */
-	bool foreign;               /* somebody else has its name */
+	unsigned index; /* of the bridge that it joined, of a shared network; 0: not yet */
+	int lock_fd;    /* of a shared network; -1 = none */
+	bool tried;     /* to make it */
+	bool foreign;   /* somebody else has its name */
 	bool has_proxy;
 	struct endpoint proxy; /* the run's own */
 	bool begun;            /* network.json is there */
