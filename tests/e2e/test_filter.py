@@ -228,7 +228,8 @@ def test_what_a_neighbour_was_told_holds_while_its_bridge_is_there(stage, net):
         file.write_text(json.dumps({**known, "bits": 25, **changed}))
         handle, _ = sleeper(stage)
         bits = json.loads((stage.home / "runs" / handle / "network.json").read_text())["bits"]
-        stop(stage, handle)
+        stage.answer("stop", "--grace", "0", handle)
+        until(lambda: not (stage.home / "runs" / handle / "network.json").exists())
         return bits
 
     assert bits_of_the_next() == 25, "it was not asked"
