@@ -1,11 +1,13 @@
 #include "base/base64.h"
 
+#include <string.h>
+
 #include "base/mem.h"
+
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 void base64_encode(struct text bytes, struct secret *ret)
 {
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	size_t len = (bytes.len + 2) / 3 * 4;
 	char *at = mem_alloc(len + 1);
 
@@ -18,4 +20,36 @@ void base64_encode(struct text bytes, struct secret *ret)
 			*at++ = i + j > bytes.len ? '=' : digits[bits >> (18 - 6 * j) & 63];
 	}
 	*at = '\0';
+}
+
+/* Four digits, or fewer with their padding, into three bytes. False: one is no digit. */
+static bool decode(const char *four, size_t n, char *ret)
+{
+	unsigned bits = 0;
+
+	for (size_t i = 0; i < 4; i++) {
+		const char *digit = i < n ? memchr(digits, four[i], 64) : digits;
+		if (!digit)
+			return false;
+		bits = bits << 6 | (unsigned)(digit - digits);
+	}
+	for (size_t i = 0; i < 3; i++)
+		ret[i] = (char)(bits >> (16 - 8 * i) & 0xff);
+	return true;
+}
+
+bool base64_decode(struct text t, struct secret *ret)
+{
+	size_t padding = text_ends(t, "==") ? 2 : text_ends(t, "=") ? 1 : 0;
+
+	*ret = (struct secret){.p = NULL};
+	if (t.len % 4 != 0)
+		return false;
+	ret->p = mem_alloc(t.len / 4 * 3 + 1);
+	ret->len = t.len / 4 * 3 - padding;
+	for (size_t i = 0; i < t.len; i += 4)
+		if (!decode(t.p + i, i + 4 < t.len ? 4 : 4 - padding, ret->p + i / 4 * 3))
+			return false;
+	ret->p[ret->len] = '\0';
+	return true;
 }

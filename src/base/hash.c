@@ -1,14 +1,11 @@
 #include "base/hash.h"
 
-#include <assert.h>
-#include <openssl/evp.h>
+#include <sodium/crypto_hash_sha256.h>
 
 void sha256_hex(struct text bytes, char out[SHA256_HEX_SIZE])
 {
-	unsigned char digest[32];
-	unsigned int n = 0;
+	unsigned char digest[crypto_hash_sha256_BYTES];
 
-	int ok = EVP_Digest(bytes.p, bytes.len, digest, &n, EVP_sha256(), NULL);
-	assert(ok == 1 && n == sizeof(digest));
+	crypto_hash_sha256(digest, (const unsigned char *)bytes.p, bytes.len);
 	hex_encode(digest, sizeof(digest), out);
 }

@@ -1,5 +1,6 @@
-/* SHA-256 through OpenSSL. Kept in a file of its own so that a program that hashes nothing (the
- * shim) does not load libcrypto. */
+/*
+ * SHA-256 of bytes in memory, through libsodium.
+ */
 #pragma once
 
 #include <stddef.h>

@@ -1,7 +1,6 @@
 #include "image/auth.h"
 
-#include <openssl/evp.h>
-
+#include "base/base64.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "image/host.h"
@@ -19,14 +18,11 @@ void auth_login_done(struct auth_login *l)
 void auth_login_encode(const struct auth_login *l, const char *prefix, struct secret *ret)
 {
 	AUTO(secret) plain = {.p = NULL};
-	size_t before = strlen(prefix);
+	AUTO(secret) digits = {.p = NULL};
 
 	SECRET_CONCAT(&plain, text_of(l->user), TEXT(":"), secret_text(&l->password));
-	ret->len = before + (plain.len + 2) / 3 * 4;
-	ret->p = mem_alloc(ret->len + 1);
-	memcpy(ret->p, prefix, before);
-	EVP_EncodeBlock(
-		(unsigned char *)ret->p + before, (const unsigned char *)plain.p, (int)plain.len);
+	base64_encode(secret_text(&plain), &digits);
+	SECRET_CONCAT(ret, text_of(prefix), secret_text(&digits));
 }
 
 /* ---- Keys ---- */
@@ -116,21 +112,6 @@ static int broken(const char *file, const char *key, const char *fact, struct er
 		quoted_string(key), quoted_string(file), fact);
 }
 
-/* Standard base64 with its padding into *ret, which the caller releases, on failure too. */
-static bool decode(struct text t, struct secret *ret)
-{
-	size_t padding = text_ends(t, "==") ? 2 : text_ends(t, "=") ? 1 : 0;
-	struct text digits = {t.p, t.len - padding};
-
-	if (t.len == 0 || t.len % 4 != 0 || t.len > AUTH_FILE_MAX_BYTES ||
-		!text_all_word(digits, "+/"))
-		return false;
-	ret->p = mem_alloc(t.len / 4 * 3 + 1);
-	ret->len = t.len / 4 * 3 - padding;
-	return EVP_DecodeBlock((unsigned char *)ret->p, (const unsigned char *)t.p, (int)t.len) >=
-	       0;
-}
-
 /* USER:PASSWORD into *ret; NULL, or what is wrong with it. */
 static const char *split_login(struct text plain, bool has_token, struct auth_login *ret)
 {
@@ -156,8 +137,9 @@ static const char *read_auth(struct text encoded, bool has_token, struct auth_lo
 {
 	AUTO(secret) plain = {.p = NULL};
 
-	return decode(encoded, &plain) ? split_login(secret_text(&plain), has_token, ret)
-				       : "is not base64";
+	return encoded.len > 0 && base64_decode(encoded, &plain)
+		       ? split_login(secret_text(&plain), has_token, ret)
+		       : "is not base64";
 }
 
 static bool text_or_absent(const json_t *member)

@@ -1,67 +1,60 @@
 #include "image/registry/body-digest.h"
 
-#include <openssl/evp.h>
+#include <sodium/crypto_hash_sha256.h>
+#include <sodium/crypto_hash_sha512.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 
-enum { SHA256, SHA512, ALGORITHMS };
-
-static const char *const prefixes[ALGORITHMS] = {"sha256:", "sha512:"};
-
 struct body_digest {
-	EVP_MD_CTX *context[ALGORITHMS];
+	crypto_hash_sha256_state sha256;
+	crypto_hash_sha512_state sha512;
 };
-
-/* libcrypto only fails here for want of memory. */
-static void check(int done)
-{
-	if (done != 1)
-		abort();
-}
 
 struct body_digest *body_digest_new(void)
 {
 	struct body_digest *d = mem_alloc(sizeof(*d));
 
-	for (size_t i = 0; i < ALGORITHMS; i++) {
-		d->context[i] = EVP_MD_CTX_new();
-		check(d->context[i] != NULL);
-	}
 	body_digest_reset(d);
 	return d;
 }
 
 void body_digest_free(struct body_digest *d)
 {
-	for (size_t i = 0; d && i < ALGORITHMS; i++)
-		EVP_MD_CTX_free(d->context[i]);
 	free(d);
 }
 
 void body_digest_reset(struct body_digest *d)
 {
-	check(EVP_DigestInit_ex(d->context[SHA256], EVP_sha256(), NULL));
-	check(EVP_DigestInit_ex(d->context[SHA512], EVP_sha512(), NULL));
+	crypto_hash_sha256_init(&d->sha256);
+	crypto_hash_sha512_init(&d->sha512);
 }
 
 void body_digest_add(struct body_digest *d, const void *bytes, size_t n)
 {
-	for (size_t i = 0; i < ALGORITHMS; i++)
-		check(EVP_DigestUpdate(d->context[i], bytes, n));
+	crypto_hash_sha256_update(&d->sha256, bytes, n);
+	crypto_hash_sha512_update(&d->sha512, bytes, n);
+}
+
+static void add_hex(
+	const char *prefix, const unsigned char *bytes, size_t n, char out[IMAGE_DIGEST_MAX + 1])
+{
+	size_t len = strlen(prefix);
+
+	memcpy(out, prefix, len);
+	hex_encode(bytes, n, out + len);
 }
 
 void body_digest_text(const struct body_digest *d, struct text like, char out[IMAGE_DIGEST_MAX + 1])
 {
-	size_t which = text_starts(like, prefixes[SHA512]) ? SHA512 : SHA256;
-	size_t prefix = strlen(prefixes[which]);
-	unsigned char bytes[EVP_MAX_MD_SIZE];
-	unsigned n = 0;
-	EVP_MD_CTX *copy = EVP_MD_CTX_new();
+	struct body_digest copy = *d;
+	unsigned char bytes[crypto_hash_sha512_BYTES];
 
-	check(copy && EVP_MD_CTX_copy_ex(copy, d->context[which]));
-	check(EVP_DigestFinal_ex(copy, bytes, &n));
-	EVP_MD_CTX_free(copy);
-	memcpy(out, prefixes[which], prefix);
-	hex_encode(bytes, n, out + prefix);
+	if (text_starts(like, "sha512:")) {
+		crypto_hash_sha512_final(&copy.sha512, bytes);
+		add_hex("sha512:", bytes, crypto_hash_sha512_BYTES, out);
+	} else {
+		crypto_hash_sha256_final(&copy.sha256, bytes);
+		add_hex("sha256:", bytes, crypto_hash_sha256_BYTES, out);
+	}
 }
