@@ -216,26 +216,38 @@ def test_shared_with_a_broker(stage, net):
     assert not networks(stage)
 
 
-def test_what_a_neighbour_was_told_holds_while_its_bridge_is_there(stage, net):
-    """A start asks the engine of a shared network only if no run that lives knows it."""
+def test_what_a_neighbour_knows_is_neither_asked_nor_applied_again(stage, net):
+    """As long as it lives on the network, and the bridge and the table are those that it knows."""
     configure(stage, {**BROKER, "subnet_pool": POOL})
     one, _ = sleeper(stage)
     file = stage.home / "runs" / one / "network.json"
-    known = json.loads(file.read_text())
+    known = note(stage, one)
     assert known["ifindex"] > 0 and known["bits"] == 24, known
 
-    def bits_of_the_next(**changed):
+    def table():
+        found = json.loads(net.at(net.box, "nft", "-j", "-a", "list", "tables").stdout)["nftables"]
+        return [t["table"]["handle"] for t in found if "cloop_sbx_" in t.get("table", {}).get("name", "")]
+
+    def the_next(**changed):
+        """The prefix that it took for the network's, and whether it applied the table anew."""
+        before = table()
         file.write_text(json.dumps({**known, "bits": 25, **changed}))
-        handle, _ = sleeper(stage)
-        bits = json.loads((stage.home / "runs" / handle / "network.json").read_text())["bits"]
+        handle, pid = sleeper(stage)
+        assert not warned(stage.status(handle), "neighbours_open")
+        bits = note(stage, handle)["bits"]
+        assert probe(pid, [[known["gateway"], 80, "tcp"]])[0][0] != "open"
+        after = table()
         stage.answer("stop", "--grace", "0", handle)
         until(lambda: not (stage.home / "runs" / handle / "network.json").exists())
-        return bits
+        return bits, before != after
 
-    assert bits_of_the_next() == 25, "it was not asked"
+    net.listen(net.box, 80)
+    assert the_next() == (25, False)
     for stale in ({"ifindex": known["ifindex"] + 1}, {"bridge": "none0"}, {"boot_id": "another"},
                   {"engine": "another"}, {"lost": True}):
-        assert bits_of_the_next(**stale) == 24, stale
+        assert the_next(**stale) == (24, True), stale
+    for stale in ({"script": "0" * 64}, {"fingerprint": "0" * 64}):
+        assert the_next(**stale) == (25, True), stale
     file.write_text(json.dumps(known))
     stop(stage, one)
 

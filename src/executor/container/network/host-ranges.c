@@ -1,13 +1,7 @@
 #include "executor/container/network/host-ranges.h"
 
-#include <errno.h>
-#include <linux/rtnetlink.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include "base/mem.h"
-
-enum { ANSWER_SIZE = 64 << 10 };
+#include "executor/container/network/rtnetlink.h"
 
 void host_ranges_done(struct host_ranges *r)
 {
@@ -15,85 +9,66 @@ void host_ranges_done(struct host_ranges *r)
 	*r = (struct host_ranges){0};
 }
 
-static void add(struct host_ranges *r, int family, unsigned bits, struct rtattr *a)
-{
-	struct cidr c = {.address = {.family = family}, .bits = bits};
-	size_t size = family == AF_INET ? 4 : 16;
+/* What one message says: the attributes with an address are of that type. */
+struct message {
+	struct host_ranges *ranges;
+	int family;
+	unsigned bits;
+	uint16_t type;
+};
 
-	if (r->n >= HOST_RANGES_MAX || RTA_PAYLOAD(a) < size)
-		return;
-	memcpy(c.address.bytes, RTA_DATA(a), size);
+static int on_attribute(const struct nlattr *a, void *data)
+{
+	const struct message *m = data;
+	struct host_ranges *r = m->ranges;
+	struct cidr c = {.address = {.family = m->family}, .bits = m->bits};
+	size_t size = m->family == AF_INET ? 4 : 16;
+
+	if (mnl_attr_get_type(a) != m->type || r->n >= HOST_RANGES_MAX ||
+		mnl_attr_get_payload_len(a) < size)
+		return MNL_CB_OK;
+	memcpy(c.address.bytes, mnl_attr_get_payload(a), size);
 	r->v = mem_grow(r->v, r->n + 1, sizeof(*r->v));
 	r->v[r->n++] = c;
+	return MNL_CB_OK;
 }
 
-static void walk(struct host_ranges *r, struct nlmsghdr *m)
+static int add(const struct nlmsghdr *head, unsigned body, struct message *m)
 {
-	const struct rtmsg *route = NLMSG_DATA(m);
-	const struct ifaddrmsg *address = NLMSG_DATA(m);
-	bool is_route = m->nlmsg_type == RTM_NEWROUTE;
-	size_t head = NLMSG_ALIGN(is_route ? sizeof(*route) : sizeof(*address));
-	int family = is_route ? route->rtm_family : address->ifa_family;
-	unsigned bits = is_route ? route->rtm_dst_len : address->ifa_prefixlen;
-	unsigned short wanted = is_route ? RTA_DST : IFA_ADDRESS;
-
-	if (m->nlmsg_len < NLMSG_LENGTH(head) || (family != AF_INET && family != AF_INET6))
-		return;
-	struct rtattr *a = (struct rtattr *)((char *)NLMSG_DATA(m) + head);
-	int left = (int)(m->nlmsg_len - NLMSG_LENGTH(head));
-	for (; RTA_OK(a, left); a = RTA_NEXT(a, left))
-		if (a->rta_type == wanted)
-			add(r, family, bits, a);
+	if (m->family != AF_INET && m->family != AF_INET6)
+		return MNL_CB_OK;
+	return mnl_attr_parse(head, body, on_attribute, m);
 }
 
-/*
- * 1: the dump has ended; 0: there is more; -1. The kernel's macros take const away, so that nothing
- * of it is const here.
- */
-static int take(struct host_ranges *r, char *bytes, ssize_t n)
+static int on_route(const struct nlmsghdr *head, void *data)
 {
-	unsigned left = (unsigned)n;
+	const struct rtmsg *r = mnl_nlmsg_get_payload(head);
 
-	for (struct nlmsghdr *m = (struct nlmsghdr *)bytes; NLMSG_OK(m, left);
-		m = NLMSG_NEXT(m, left)) {
-		if (m->nlmsg_type == NLMSG_DONE)
-			return 1;
-		if (m->nlmsg_type == NLMSG_ERROR)
-			return -1;
-		if (m->nlmsg_type == RTM_NEWROUTE || m->nlmsg_type == RTM_NEWADDR)
-			walk(r, m);
-	}
-	return 0;
+	return add(
+		head, sizeof(*r), &(struct message){data, r->rtm_family, r->rtm_dst_len, RTA_DST});
 }
 
-static int dump(int fd, unsigned short kind, struct host_ranges *r, struct error *err)
+static int on_address(const struct nlmsghdr *head, void *data)
 {
-	struct {
-		struct nlmsghdr head;
-		struct rtmsg body;
-	} ask = {.head = {.nlmsg_len = sizeof(ask),
-			 .nlmsg_type = kind,
-			 .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP}};
-	auto_free char *bytes = mem_alloc(ANSWER_SIZE);
-	ssize_t n = send(fd, &ask, sizeof(ask), 0);
-	int done = n < 0 ? -1 : 0;
+	const struct ifaddrmsg *a = mnl_nlmsg_get_payload(head);
 
-	while (done == 0) {
-		n = recv(fd, bytes, ANSWER_SIZE, 0);
-		done = n > 0 ? take(r, bytes, n) : n < 0 && errno == EINTR ? 0 : -1;
-	}
-	return done > 0 ? 0
-			: error_set_errno(err, ERROR_IO, errno, "reading the routes of this host");
+	return add(head, sizeof(*a),
+		&(struct message){data, a->ifa_family, a->ifa_prefixlen, IFA_ADDRESS});
 }
 
 int host_ranges_read(struct host_ranges *ret, struct error *err)
 {
 	AUTO(host_ranges) r = {0};
-	auto_fd int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	AUTO(rtnetlink) kernel = RTNETLINK_INIT;
+	union rtnetlink_request ask;
 
-	if (fd < 0)
-		return error_set_errno(err, ERROR_IO, errno, "opening a netlink socket");
-	if (dump(fd, RTM_GETROUTE, &r, err) < 0 || dump(fd, RTM_GETADDR, &r, err) < 0)
+	if (rtnetlink_open(&kernel, err) < 0)
+		return -1;
+	rtnetlink_begin(&ask, RTM_GETROUTE, NLM_F_DUMP, sizeof(struct rtmsg));
+	if (rtnetlink_ask(&kernel, &ask, on_route, &r, "reading the routes of this host", err) < 0)
+		return -1;
+	rtnetlink_begin(&ask, RTM_GETADDR, NLM_F_DUMP, sizeof(struct ifaddrmsg));
+	if (rtnetlink_ask(&kernel, &ask, on_address, &r, "reading its addresses", err) < 0)
 		return -1;
 	*ret = r;
 	r = (struct host_ranges){0};

@@ -6,71 +6,40 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "executor/container/supervise/ip-call.h"
+#include "executor/container/network/bridge-port.h"
 #include "executor/container/supervise/supervisor.h"
 
-enum { WORDS_MAX = 12 };
-
-static bool has_peer(const struct ip_links *inside, unsigned index)
+/* *ret 0: the sandbox has none. */
+static int find(struct supervisor *s, unsigned *ret, struct error *err)
 {
-	for (size_t i = 0; i < inside->n; i++)
-		if (inside->v[i].peer == index)
-			return true;
-	return false;
-}
-
-/* Name of the port; "" = the sandbox has none. */
-static int find(struct supervisor *s, char ret[IF_NAMESIZE], struct error *err)
-{
-	AUTO(ip_links) here = {.v = NULL};
-	AUTO(ip_links) inside = {.v = NULL};
 	auto_free char *path = mem_printf("/proc/%d/ns/net", (int)s->init_pid);
 	auto_fd int ns = open(path, O_RDONLY | O_CLOEXEC);
 
-	ret[0] = '\0';
+	*ret = 0;
 	if (ns < 0)
 		return error_set(err, ERROR_IO, "the sandbox's network namespace is not there");
-	if (ip_call_links(ns, &inside, err) < 0 || ip_call_links(-1, &here, err) < 0)
-		return -1;
-	for (size_t i = 0; i < here.n; i++)
-		if (strcmp(here.v[i].master, s->network.made.bridge) == 0 &&
-			has_peer(&inside, here.v[i].index))
-			memcpy(ret, here.v[i].name, IF_NAMESIZE);
-	return 0;
+	return bridge_port_find(s->network.made.bridge, ns, ret, err);
 }
 
 int network_port_cut(struct supervisor *s, struct error *err)
 {
-	char name[IF_NAMESIZE];
-	AUTO(ip_step) step = {.words = STRV_INIT(WORDS_MAX)};
+	unsigned port;
 
-	if (find(s, name, err) < 0)
+	if (find(s, &port, err) < 0)
 		return -1;
-	if (!name[0])
-		return 0;
-	STRV_ADD(&step.words, "link", "delete", "dev", name);
-	if (ip_call_step(-1, &step, err) == 0)
-		return 0;
-	/* The engine may have been faster. */
-	auto_error struct error why = ERROR_INIT;
-	if (find(s, name, &why) < 0 || name[0])
-		return -1;
-	error_clear(err);
-	return 0;
+	return port ? bridge_port_delete(port, err) : 0;
 }
 
 int network_port_isolate(struct supervisor *s, struct error *err)
 {
-	char name[IF_NAMESIZE];
-	AUTO(ip_step) step = {.words = STRV_INIT(WORDS_MAX)};
+	unsigned port;
 
-	if (find(s, name, err) < 0)
+	if (find(s, &port, err) < 0)
 		return -1;
-	if (!name[0])
+	if (!port)
 		return error_set(err, ERROR_IO, "the sandbox has no port of bridge %s",
 			s->network.made.bridge);
-	STRV_ADD(&step.words, "link", "set", "dev", name, "type", "bridge_slave", "isolated", "on");
-	return ip_call_step(-1, &step, err);
+	return bridge_port_isolate(port, err);
 }
 
 static bool is_address(const struct ifaddrs *a, const char *interface, struct in_addr wanted)
@@ -102,12 +71,9 @@ static bool has_address(const char *interface, const char *address)
 int network_port_address(struct supervisor *s, struct error *err)
 {
 	const struct engine_network *n = &s->network.made;
-	AUTO(ip_step) step = {.words = STRV_INIT(WORDS_MAX)};
 
 	if (has_address(n->bridge, n->gateway))
 		return 0;
-	STRV_ADD(&step.words, "address", "replace");
-	strv_addf(&step.words, "%s/%u", n->gateway, n->bits ? n->bits : s->network.choice.bits);
-	STRV_ADD(&step.words, "dev", n->bridge);
-	return ip_call_step(-1, &step, err);
+	return bridge_port_address(
+		n->bridge, n->gateway, n->bits ? n->bits : s->network.choice.bits, err);
 }

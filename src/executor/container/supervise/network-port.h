@@ -1,6 +1,6 @@
 /*
- * The sandbox's port of its bridge: the end on this host of the pair that the engine made. Only
- * calls of ip(8), which take milliseconds.
+ * The sandbox's port of its bridge: the end on this host of the pair that the engine made. By
+ * netlink, which answers at once.
  */
 #pragma once
 

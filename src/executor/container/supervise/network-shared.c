@@ -96,6 +96,24 @@ bool network_shared_known(const struct supervisor *s, struct engine_network *ret
 	return false;
 }
 
+bool network_shared_applied(
+	const struct supervisor *s, const char *script, char fingerprint[SHA256_HEX_SIZE])
+{
+	auto_error struct error why = ERROR_INIT;
+	AUTO(strv) handles = STRV_INIT(RUNDIR_RUNS_MAX);
+
+	if (!network_lock_read_note(s->home.sockets_fd, s->plan.network.table_name, fingerprint) ||
+		rundir_handles(&s->home, &handles, &why) < 0)
+		return false;
+	strv_foreach (handle, &handles) {
+		auto_json *note = note_of(s, *handle);
+		if (holds(s, note) && text_is(json_get_text(note, "script"), script) &&
+			text_is(json_get_text(note, "fingerprint"), fingerprint))
+			return true;
+	}
+	return false;
+}
+
 int network_shared_expected(struct supervisor *s, const char *fingerprint)
 {
 	auto_error struct error err = ERROR_INIT;
@@ -109,5 +127,6 @@ int network_shared_expected(struct supervisor *s, const char *fingerprint)
 	if (!known || strcmp(noted, fingerprint) != 0)
 		return -1;
 	memcpy(s->network.fingerprint, noted, sizeof(noted));
+	s->network.script[0] = '\0'; /* of other rules */
 	return 0;
 }

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "base/hash.h"
 #include "base/strv.h"
 #include "executor/container/network/network-lock.h"
 #include "net/engine-network.h"
@@ -25,6 +26,12 @@ must_check int network_shared_proxies(struct supervisor *s, struct strv *ret, st
  * engine_network_read(). False: no such run, or the bridge is not the one that it joined.
  */
 bool network_shared_known(const struct supervisor *s, struct engine_network *ret);
+/*
+ * The fingerprint of a table of those rules (`script` of struct network), which another run applied
+ * and which is the last that was; by who holds the lock of the table. False: none is known.
+ */
+bool network_shared_applied(
+	const struct supervisor *s, const char *script, char fingerprint[SHA256_HEX_SIZE]);
 /*
  * The table is not as this run applied it: another run may have applied it anew. 0: it has, and
  * that is expected from now on; 1: it is just being done; -1: nobody did.

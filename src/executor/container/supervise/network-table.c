@@ -64,6 +64,7 @@ static void remove_other(void *data, const struct nft_listed *t)
 		log_warning("%s", err.message);
 }
 
+/* The rules, and what they are known by. */
 static int render(
 	struct supervisor *s, const struct egress_policy *p, struct str *script, struct error *err)
 {
@@ -71,11 +72,23 @@ static int render(
 	auto_free char *comment = mem_printf("cloop %s %s", s->home.id, s->plan.network.name);
 	struct nft_script_names names = {
 		NFT_BRIDGE, text_of(table), text_of(s->network.made.bridge), text_of(comment)};
-	struct others others = {table, s->network.made.bridge, script};
 
 	if (nft_script_render(p, &names, script, err) < 0)
 		return -1;
-	return nft_call_tables(remove_other, &others, err);
+	sha256_hex((struct text){str_text(script), script->len}, s->network.script);
+	return 0;
+}
+
+/* Of a shared network: another run applied the very same rules, and they are there. */
+static bool is_there(struct supervisor *s)
+{
+	auto_error struct error err = ERROR_INIT;
+	char wanted[SHA256_HEX_SIZE];
+
+	return s->plan.network.shared && network_shared_applied(s, s->network.script, wanted) &&
+	       nft_call_fingerprint(s->plan.network.table_name, s->network.fingerprint, &err) ==
+		       0 &&
+	       strcmp(s->network.fingerprint, wanted) == 0;
 }
 
 /* Of a shared network: what every guard may find from now on. */
@@ -87,6 +100,24 @@ static int note(struct supervisor *s, struct error *err)
 		       : 0;
 }
 
+/* One transaction: these rules instead of whatever the table has; every guard hears of it. */
+static int replace(struct supervisor *s, struct str *script, struct error *err)
+{
+	const char *table = s->plan.network.table_name;
+	struct others others = {table, s->network.made.bridge, script};
+
+	if (nft_call_tables(remove_other, &others, err) < 0 || nft_call_apply(script, err) < 0)
+		return -1;
+	s->network.applied = true;
+	if (fault_hit("network:applied"))
+		return error_set(err, ERROR_SHIM_FAILED, "fault injected at network:applied");
+	/* What came up to here was our own doing; from here on it is somebody else's. */
+	guard_forget(s);
+	if (nft_call_fingerprint(table, s->network.fingerprint, err) < 0)
+		return -1;
+	return note(s, err);
+}
+
 int network_table_apply(struct supervisor *s, struct error *err)
 {
 	AUTO(egress_policy) p = {.n_rules = 0};
@@ -96,17 +127,11 @@ int network_table_apply(struct supervisor *s, struct error *err)
 		return -1;
 	if (!s->plan.network.table)
 		return 0;
-	if (render(s, &p, &script, err) < 0 || guard_begin(s, err) < 0 ||
-		nft_call_apply(&script, err) < 0)
+	if (render(s, &p, &script, err) < 0 || guard_begin(s, err) < 0)
+		return -1;
+	if (!is_there(s) && replace(s, &script, err) < 0)
 		return -1;
 	s->network.applied = true;
-	if (fault_hit("network:applied"))
-		return error_set(err, ERROR_SHIM_FAILED, "fault injected at network:applied");
-	/* What came up to here was our own doing; from here on it is somebody else's. */
-	guard_forget(s);
-	if (nft_call_fingerprint(s->plan.network.table_name, s->network.fingerprint, err) < 0 ||
-		note(s, err) < 0)
-		return -1;
 	guard_arm(s);
 	return 0;
 }
@@ -121,10 +146,7 @@ void network_table_leave(struct supervisor *s)
 	if (!s->plan.network.table || !s->network.applied || !s->network.made.bridge)
 		return;
 	if (compile(s, &p, &err) < 0 || render(s, &p, &script, &err) < 0 ||
-		nft_call_apply(&script, &err) < 0 ||
-		nft_call_fingerprint(s->plan.network.table_name, s->network.fingerprint, &err) <
-			0 ||
-		note(s, &err) < 0)
+		(!is_there(s) && replace(s, &script, &err) < 0))
 		log_warning("the table %s: %s", s->plan.network.table_name, err.message);
 }
 

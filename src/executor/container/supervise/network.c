@@ -42,11 +42,11 @@ int network_write(struct supervisor *s, struct error *err)
 {
 	const struct network *n = &s->network;
 	char proxy[ENDPOINT_TEXT_SIZE];
-	auto_json *j = json_pack("{s:s, s:s, s:s, s:o, s:o, s:i, s:i, s:s, s:b}", "name",
+	auto_json *j = json_pack("{s:s, s:s, s:s, s:o, s:o, s:i, s:i, s:s, s:s, s:b}", "name",
 		s->plan.network.name, "boot_id", clock_boot_id(), "engine",
 		engine_text(s->plan.runtime.engine), "bridge", json_from_string(n->made.bridge),
 		"gateway", json_from_string(n->made.gateway), "bits", (int)n->made.bits, "ifindex",
-		(int)n->index, "fingerprint", n->fingerprint, "lost", n->lost);
+		(int)n->index, "fingerprint", n->fingerprint, "script", n->script, "lost", n->lost);
 
 	if (n->has_proxy) {
 		endpoint_text(&n->proxy, proxy);

@@ -3,8 +3,9 @@
  * engine is called, guarded while the run lives, removed when the container is gone.
  *
  * What was made is in network.json of the run directory before it is made, so that a new supervisor
- * finds it: `bridge` and `gateway` once the engine has told them, `fingerprint` once the table is
- * applied, `ifindex` once it has joined a shared one, `lost` once the sandbox was cut off.
+ * finds it: `bridge` and `gateway` once the engine has told them, `fingerprint` and `script`
+ * once the table is applied, `ifindex` once it has joined a shared one, `lost` once the sandbox was
+ * cut off.
  */
 #pragma once
 
@@ -35,6 +36,7 @@ struct network {
 	bool lost;             /* the sandbox was cut off */
 	unsigned attempts;
 	char fingerprint[SHA256_HEX_SIZE]; /* of the table; "" = none */
+	char script[SHA256_HEX_SIZE];      /* SHA-256 of the rules that it was made of; "" = none */
 };
 #define NETWORK_INIT ((struct network){.lock_fd = -1})
 void network_done(struct network *n);
