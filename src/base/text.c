@@ -177,6 +177,25 @@ bool utf8_valid(struct text t)
 	return true;
 }
 
+bool utf8_control(uint32_t c)
+{
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = {
+		{0, 0x1f},
+		{0x7f, 0x9f},
+		{0x61c, 0x61c},
+		{0x200e, 0x200f},
+		{0x2028, 0x202e},
+		{0x2066, 0x2069},
+	};
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		if (c >= ranges[i].first && c <= ranges[i].last)
+			return true;
+	return false;
+}
+
 size_t utf8_cut(struct text t, size_t max)
 {
 	if (t.len <= max)
@@ -227,7 +246,7 @@ void text_escape(struct str *out, struct text t, size_t max)
 	while (t.len > 0) {
 		uint32_t c = 0;
 		size_t n = utf8_next(t, &c);
-		if (n == 0 || c < 0x20 || (c >= 0x7f && c < 0xa0)) {
+		if (n == 0 || utf8_control(c)) {
 			n = n ? n : 1;
 			for (size_t i = 0; i < n; i++)
 				str_addf(out, "\\x%02x", (unsigned char)t.p[i]);

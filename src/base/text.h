@@ -106,6 +106,11 @@ size_t utf8_next(struct text t, uint32_t *ret_char);
 /* Length of the next character of t, not empty; what is no UTF-8 counts byte by byte. */
 size_t utf8_step(struct text t);
 bool utf8_valid(struct text t);
+/*
+ * A character that steers what shows it instead of being shown: C0, DEL, C1, line and paragraph
+ * separators, and the marks that turn the direction of text around.
+ */
+bool utf8_control(uint32_t c);
 /* The largest n <= max such that the first n bytes of t end at a character border. */
 size_t utf8_cut(struct text t, size_t max);
 
@@ -118,8 +123,8 @@ void text_quote(struct str *out, struct text t, size_t max);
 const char *quoted(struct text t);
 const char *quoted_string(const char *s);
 /*
- * Appends t with control characters, NUL and invalid UTF-8 as \xNN and everything else as it is;
- * at most `max` bytes of t. For words of an engine that are shown to a person.
+ * Appends t with control characters (utf8_control), NUL and invalid UTF-8 as \xNN for each byte and
+ * everything else as it is; at most `max` bytes of t. For words of others that a person is shown.
  */
 void text_escape(struct str *out, struct text t, size_t max);
 

@@ -17,24 +17,10 @@ void disk_breach_done(struct disk_breach *b)
 	*b = DISK_BREACH_INIT;
 }
 
+/* The replacement character says that somebody else did not understand the name either. */
 static bool is_hidden(uint32_t c)
 {
-	static const struct {
-		uint32_t first, last;
-	} ranges[] = {
-		{0, 0x1f},
-		{0x7f, 0x9f},
-		{0x61c, 0x61c},
-		{0x200e, 0x200f},
-		{0x2028, 0x202e},
-		{0x2066, 0x2069},
-		{0xfffd, 0xfffd},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(ranges); i++)
-		if (c >= ranges[i].first && c <= ranges[i].last)
-			return true;
-	return false;
+	return utf8_control(c) || c == 0xfffd;
 }
 
 char *disk_breach_path(struct text path)

@@ -222,6 +222,30 @@ static void test_escape(void **state)
 	assert_string_equal(str_text(&out), "ab");
 }
 
+/* Text that a terminal shows in another order than it is written. */
+static void test_escape_directions(void **state)
+{
+	(void)state;
+	static const uint32_t hidden[] = {0x61c, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202b,
+		0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069};
+	static const uint32_t shown[] = {' ', '~', 0xa0, 0x61b, 0x61d, 0x5d0, 0x200d, 0x2010,
+		0x2027, 0x202f, 0x2065, 0x206a, 0x10000};
+	AUTO(str) out = STR_INIT(1000);
+
+	for (size_t i = 0; i < ARRAY_SIZE(hidden); i++)
+		assert_true(utf8_control(hidden[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(shown); i++)
+		assert_false(utf8_control(shown[i]));
+	text_escape(&out,
+		TEXT("a\xe2\x80\xae"
+		     "b\xe2\x81\xa6"
+		     "c\xd8\x9c"
+		     "\xd7\x90"),
+		100);
+	assert_string_equal(str_text(&out), "a\\xe2\\x80\\xaeb\\xe2\\x81\\xa6"
+					    "c\\xd8\\x9c\xd7\x90");
+}
+
 static void test_distance(void **state)
 {
 	(void)state;
@@ -294,6 +318,7 @@ int main(void)
 		cmocka_unit_test(test_utf8), cmocka_unit_test(test_utf8_all),
 		cmocka_unit_test(test_utf8_cut), cmocka_unit_test(test_quote),
 		cmocka_unit_test(test_quoted_ring), cmocka_unit_test(test_escape),
-		cmocka_unit_test(test_distance), cmocka_unit_test(test_hex)};
+		cmocka_unit_test(test_escape_directions), cmocka_unit_test(test_distance),
+		cmocka_unit_test(test_hex)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
