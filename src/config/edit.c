@@ -1,91 +1,39 @@
 /*
- * An edit is one splice: the bytes [begin, end) of the file are replaced. Where it goes is decided
- * on the spans of the old text; afterwards the new text is read by the strict reader and compared
- * with the old one, so that a layout that was misjudged is refused and never written.
+ * An edit is a few splices: byte ranges of the file that are replaced. Where they go is decided on
+ * the spans of the old text; afterwards the new text is read by the strict reader and compared with
+ * the old one, so that a layout that was misjudged is refused and never written.
  */
 #include "config/edit.h"
 
 #include "base/json.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "config/edit-flow.h"
+#include "config/edit-lines.h"
+#include "config/edit-list.h"
+#include "config/edit-value.h"
 #include "yaml/reader.h"
-#include "yaml/spans.h"
 
 enum { INDENT = 2 };
-
-struct splice {
-	size_t begin, end;
-	struct str text;
-};
-
-static void splice_done(struct splice *s)
-{
-	str_done(&s->text);
-}
 
 /* What an edit works on. */
 struct work {
 	struct text file;
 	const struct edit *edit;
-	const char *newline; /* of this file */
-	struct splice *splice;
+	struct edit_splices *splices;
 };
-
-/* ---- Writing values ---- */
-
-/* Text that YAML reads as itself without quotes, in a block and between brackets. */
-static bool plain(struct text t)
-{
-	static const char *const nulls[] = {"~", "null", "Null", "NULL"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(nulls); i++)
-		if (text_is(t, nulls[i]))
-			return false;
-	if (t.len == 0 || !text_all_word(t, "_./+-@"))
-		return false;
-	bool number = t.len > 1 && t.p[0] == '-' && ascii_digit(t.p[1]);
-	return ascii_alnum(t.p[0]) || t.p[0] == '/' || t.p[0] == '_' || number;
-}
-
-static void write_value(struct str *out, struct text t)
-{
-	if (plain(t)) {
-		str_add(out, t.p, t.len);
-		return;
-	}
-	str_add_char(out, '"');
-	for (size_t i = 0; i < t.len; i++) {
-		if (t.p[i] == '"' || t.p[i] == '\\')
-			str_addf(out, "\\%c", t.p[i]);
-		else if (ascii_control(t.p[i]))
-			str_addf(out, "\\x%02X", (unsigned char)t.p[i]);
-		else
-			str_add_char(out, t.p[i]);
-	}
-	str_add_char(out, '"');
-}
 
 static bool is_list(const struct edit *e)
 {
 	return e->key->type == SCHEMA_LIST;
 }
 
-static void write_list(struct str *out, char *const *values, size_t n)
-{
-	str_add_char(out, '[');
-	for (size_t i = 0; i < n; i++) {
-		str_add_text(out, i ? ", " : "");
-		write_value(out, text_of(values[i]));
-	}
-	str_add_char(out, ']');
-}
-
 static void write_values(struct str *out, const struct edit *e)
 {
 	if (is_list(e))
-		write_list(out, e->values, e->n);
+		edit_value_write_list(out, e->values, e->n);
 	else
-		write_value(out, text_of(e->values[0]));
+		edit_value_write(out, text_of(e->values[0]));
 }
 
 void edit_write_values(struct str *out, const struct schema_key *key, char *const *values)
@@ -97,34 +45,7 @@ void edit_write_values(struct str *out, const struct schema_key *key, char *cons
 	write_values(out, &e);
 }
 
-/* ---- Places in the text ---- */
-
-static size_t line_start(struct text file, size_t at)
-{
-	while (at > 0 && file.p[at - 1] != '\n')
-		at--;
-	return at;
-}
-
-/* Where the line of `at` ends, before its line break. */
-static size_t line_end(struct text file, size_t at)
-{
-	while (at < file.len && file.p[at] != '\n')
-		at++;
-	return at > 0 && at < file.len && file.p[at - 1] == '\r' ? at - 1 : at;
-}
-
-static size_t next_line(struct text file, size_t at)
-{
-	while (at < file.len && file.p[at] != '\n')
-		at++;
-	return at < file.len ? at + 1 : at;
-}
-
-static size_t column_of(struct text file, size_t at)
-{
-	return at - line_start(file, at);
-}
+/* ---- Replacing, removing, adding ---- */
 
 /* A value that comes where there was nothing stands apart from the colon. */
 static const char *gap_at(struct text file, const struct span *nothing)
@@ -134,60 +55,35 @@ static const char *gap_at(struct text file, const struct span *nothing)
 	return nothing->begin == nothing->end && !apart ? " " : "";
 }
 
-static void add_indent(struct str *out, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		str_add_char(out, ' ');
-}
-
-/* ---- Replacing, removing, adding ---- */
-
-/* A list that is written line by line stays so. */
-static void write_items(const struct work *w, const struct span *old)
-{
-	struct str *out = &w->splice->text;
-
-	for (size_t i = 0; i < w->edit->n; i++) {
-		if (i > 0) {
-			str_add_text(out, w->newline);
-			add_indent(out, column_of(w->file, old->begin));
-		}
-		str_add_text(out, "- ");
-		write_value(out, text_of(w->edit->values[i]));
-	}
-}
-
 static void replace_value(const struct work *w, const struct span *old)
 {
-	struct splice *s = w->splice;
-
-	s->begin = old->begin;
-	s->end = old->end;
-	str_add_text(&s->text, gap_at(w->file, old));
-	if (is_list(w->edit) && old->kind == SPAN_SEQUENCE && !old->flow)
-		write_items(w, old);
-	else
-		write_values(&s->text, w->edit);
+	if (is_list(w->edit) && old->kind == SPAN_SEQUENCE && old->first) {
+		edit_list_plan(w->splices, old, w->edit->values, w->edit->n);
+		return;
+	}
+	struct str *out = edit_splices_add(w->splices, old->begin, old->end);
+	str_add_text(out, gap_at(w->file, old));
+	write_values(out, w->edit);
 }
 
 /* In brackets: with the comma before or behind it. In a block: with its lines. */
 static void remove_key(const struct work *w, const struct span *mapping, const struct span *key)
 {
-	struct splice *s = w->splice;
 	const struct span *before = mapping->first;
 
-	s->begin = key->begin;
-	s->end = key->value->end;
+	if (!mapping->flow && !mapping->in_flow) {
+		edit_splices_drop(w->splices, key->begin, key->value);
+		return;
+	}
 	while (before != key && before->next != key)
 		before = before->next;
-	if (!mapping->flow && !mapping->in_flow) {
-		s->begin = line_start(w->file, key->begin);
-		s->end = next_line(w->file, key->value->end);
-	} else if (key->next) {
-		s->end = key->next->begin;
-	} else if (before != key) {
-		s->begin = before->value->end;
-	}
+	struct edit_flow_entry e = {
+		.begin = key->begin,
+		.end = key->value->end,
+		.before = before != key ? before->value->end : 0,
+		.next = key->next ? key->next->begin : 0,
+	};
+	edit_flow_remove(w->splices, &e);
 }
 
 /* "a: {b: {c: value}}" of the path's components from `rest` on. */
@@ -209,9 +105,8 @@ static void write_flow(struct str *out, struct text rest, const struct edit *e)
 }
 
 /* The same as lines, the first one without its indentation. */
-static void write_block(const struct work *w, struct text rest, size_t indent)
+static void write_block(const struct work *w, struct str *out, struct text rest, size_t indent)
 {
-	struct str *out = &w->splice->text;
 	struct text part;
 
 	while (text_split(&rest, '.', &part)) {
@@ -219,8 +114,7 @@ static void write_block(const struct work *w, struct text rest, size_t indent)
 		if (!rest.p)
 			break;
 		indent += INDENT;
-		str_add_text(out, w->newline);
-		add_indent(out, indent);
+		edit_splices_line(w->splices, out, indent);
 	}
 	str_add_char(out, ' ');
 	write_values(out, w->edit);
@@ -228,73 +122,113 @@ static void write_block(const struct work *w, struct text rest, size_t indent)
 
 static void add_to_flow(const struct work *w, const struct span *mapping, struct text rest)
 {
-	struct splice *s = w->splice;
+	size_t at = mapping->last ? mapping->last->value->end : mapping->begin + 1;
+	struct str *out = edit_splices_add(w->splices, at, at);
 
-	s->begin = mapping->last ? mapping->last->value->end : mapping->begin + 1;
-	s->end = s->begin;
-	str_add_text(&s->text, mapping->last ? ", " : "");
-	write_flow(&s->text, rest, w->edit);
+	str_add_text(out, mapping->last ? ", " : "");
+	write_flow(out, rest, w->edit);
 }
 
-/* On lines of their own, behind the line that holds `after`. */
-static void add_lines(const struct work *w, size_t after, struct text rest, size_t indent)
+/* On lines of their own, behind the line of `at`. */
+static void add_lines(const struct work *w, size_t at, struct text rest, size_t indent)
 {
-	struct splice *s = w->splice;
+	struct str *out = edit_splices_add(w->splices, at, at);
 
-	s->begin = line_end(w->file, after);
-	s->end = s->begin;
-	str_add_text(&s->text, w->newline);
-	add_indent(&s->text, indent);
-	write_block(w, rest, indent);
+	edit_splices_line(w->splices, out, indent);
+	write_block(w, out, rest, indent);
 }
 
 /* Nothing is said so far: at the end of the file. */
 static void add_first(const struct work *w, struct text rest)
 {
-	struct splice *s = w->splice;
+	struct text file = w->file;
+	struct str *out = edit_splices_add(w->splices, file.len, file.len);
 
-	s->begin = s->end = w->file.len;
-	if (w->file.len > 0 && w->file.p[w->file.len - 1] != '\n')
-		str_add_text(&s->text, w->newline);
-	write_block(w, rest, 0);
-	str_add_text(&s->text, w->newline);
+	if (file.len > 0 && file.p[file.len - 1] != '\n')
+		str_add_text(out, w->splices->newline);
+	write_block(w, out, rest, 0);
+	str_add_text(out, w->splices->newline);
+}
+
+/* Not between the lines of a key's value. */
+static bool between_keys(const struct span *mapping, size_t at)
+{
+	for (const struct span *key = mapping->first; key; key = key->next)
+		if (key->begin < at && at < key->value->end)
+			return false;
+	return true;
+}
+
+/*
+ * The end of the comment that shows the key at `column` or, below a section without keys, further
+ * in; 0: there is none. The key comes behind it: there somebody will look for it.
+ */
+static size_t find_shown(struct text file, size_t from, size_t to, struct text rest, size_t *column)
+{
+	size_t least = *column, found = 0;
+	struct text name;
+	bool nested = text_has_byte(rest, '.');
+
+	if (nested || !text_split(&rest, '.', &name))
+		return 0;
+	size_t end = edit_lines_shown(file, from, to, name, &found);
+	if (end == 0 || found < least)
+		return 0;
+	*column = found;
+	return end;
+}
+
+/* The key is not there; `rest` is what is missing of its path. */
+static void add_to_block(const struct work *w, const struct span *mapping, struct text rest)
+{
+	struct text file = w->file;
+	size_t column = edit_lines_column(file, mapping->begin), shown = column;
+	size_t from = edit_lines_above(file, mapping->begin);
+	size_t to = edit_lines_behind(file, mapping->end, column);
+	size_t at = find_shown(file, from, to, rest, &shown);
+
+	if (at == 0 || shown != column || !between_keys(mapping, at))
+		at = edit_lines_behind(file, mapping->end, column + 1);
+	add_lines(w, at, rest, column);
+}
+
+/* Below `key:`, which has no keys so far. */
+static void add_below(const struct work *w, const struct span *key, struct text rest)
+{
+	struct text file = w->file;
+	size_t least = edit_lines_column(file, key->begin) + 1, column = least;
+	size_t end = edit_lines_behind(file, key->value->end, least);
+	size_t at = find_shown(file, edit_lines_next(file, key->value->end), end, rest, &column);
+
+	add_lines(w, at ? at : end, rest, at ? column : least - 1 + INDENT);
 }
 
 /* A section that is there with null gets what is missing. */
 static void add_to_null(const struct work *w, const struct span *key, struct text rest)
 {
-	struct splice *s = w->splice;
 	const struct span *null = key->value;
 
-	if (key->in_flow) {
-		s->begin = null->begin;
-		s->end = null->end;
-		str_addf(&s->text, "%s{", gap_at(w->file, null));
-		write_flow(&s->text, rest, w->edit);
-		str_add_char(&s->text, '}');
+	if (!key->in_flow) {
+		/* `key: ~  # why`: the word goes, and what stood behind it stays on the line. */
+		if (null->begin != null->end)
+			edit_splices_add(w->splices, null->begin, null->end);
+		add_below(w, key, rest);
 		return;
 	}
-	add_lines(w, null->end, rest, column_of(w->file, key->begin) + INDENT);
-	if (null->begin == null->end)
-		return;
-	/* `key: ~  # why`: the word goes, and what stood behind it stays on the line. */
-	AUTO(str) kept = STR_INIT(CONFIG_MAX_BYTES);
-	str_add(&kept, w->file.p + null->end, s->begin - null->end);
-	str_add(&kept, s->text.data, s->text.len);
-	str_reset(&s->text);
-	str_add(&s->text, kept.data, kept.len);
-	s->begin = null->begin;
+	struct str *out = edit_splices_add(w->splices, null->begin, null->end);
+	str_addf(out, "%s{", gap_at(w->file, null));
+	write_flow(out, rest, w->edit);
+	str_add_char(out, '}');
 }
 
 /* ---- Deciding ---- */
 
-/* The key is not there; `rest` is what is missing of its path. */
 static void add_to(const struct work *w, const struct span *mapping, struct text rest)
 {
 	if (mapping->flow || mapping->in_flow)
 		add_to_flow(w, mapping, rest);
 	else
-		add_lines(w, mapping->end, rest, column_of(w->file, mapping->begin));
+		add_to_block(w, mapping, rest);
 }
 
 static void change(const struct work *w, const struct span *mapping, const struct span *key)
@@ -306,8 +240,8 @@ static void change(const struct work *w, const struct span *mapping, const struc
 }
 
 /*
- * Fills the splice, or leaves it empty: where there is nothing to do, and where the layout cannot
- * be edited (verify() tells them apart).
+ * Adds the splices, or none: where there is nothing to do, and where the layout cannot be edited
+ * (verify() tells them apart).
  */
 static void plan(const struct work *w, const struct spans *spans)
 {
@@ -436,30 +370,20 @@ static int check_values(const struct edit *e, struct error *err)
 	return 0;
 }
 
-static void apply(const struct work *w, struct str *ret)
-{
-	const struct splice *s = w->splice;
-
-	str_reset(ret);
-	str_add(ret, w->file.p, s->begin);
-	str_add(ret, s->text.data, s->text.len);
-	str_add(ret, w->file.p + s->end, w->file.len - s->end);
-}
-
 int edit_text(struct text file, const struct edit *e, struct str *ret, struct error *err)
 {
 	AUTO(spans) spans = {0};
-	AUTO(splice) splice = {.text = STR_INIT(CONFIG_MAX_BYTES)};
+	AUTO(edit_splices)
+	splices = {.file = file, .newline = text_has(file, "\r\n") ? "\r\n" : "\n"};
 	AUTO(tree) readable = TREE_INIT;
 	AUTO(str) text = STR_INIT(CONFIG_MAX_BYTES);
-	struct work w = {file, e, text_has(file, "\r\n") ? "\r\n" : "\n", &splice};
+	struct work w = {file, e, &splices};
 
 	if (check_values(e, err) < 0 || read_tree(file, &readable, err) < 0)
 		return -1;
 	if (spans_read(file, &spans) == 0)
 		plan(&w, &spans);
-	apply(&w, &text);
-	if (str_full(&splice.text) || str_full(&text))
+	if (edit_splices_apply(&splices, &text) < 0)
 		return error_set(err, ERROR_USAGE, "the file would be larger than 256 KiB");
 	if (verify(file, (struct text){str_text(&text), text.len}, e, err) < 0)
 		return -1;

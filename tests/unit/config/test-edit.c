@@ -3,6 +3,10 @@
 #include "config/edit.h"
 #include "config/keys.h"
 
+#define GROUPS "executors.container.group_add"
+#define LIST(items) "executors:\n  container:\n    group_add:\n" items "    id: a\n"
+#define FLOW(items) "executors:\n  container:\n    group_add: [" items "] # x\n    id: a\n"
+
 static const struct {
 	const char *before, *path;
 	char *values[4];
@@ -41,7 +45,8 @@ static const struct {
 		"executors:\n  container:\n    group_add: [1, 2]\n"},
 	{"executors:\n  container:\n    group_add:\n      - 1 # one\n      - 2\n    id: a\n",
 		"executors.container.group_add", {"3", "4"},
-		"executors:\n  container:\n    group_add:\n      - 3\n      - 4\n    id: a\n"},
+		"executors:\n  container:\n    group_add:\n      - 3 # one\n      - 4\n    id: "
+		"a\n"},
 	{"executors:\n  container:\n    group_add:\n    - 1\n", "executors.container.group_add",
 		{"3"}, "executors:\n  container:\n    group_add:\n    - 3\n"},
 	{"executors:\n  container:\n    group_add: [1,\n      2] # x\n",
@@ -66,7 +71,73 @@ static const struct {
 	{"\xef\xbb\xbf# \xc3\xa4\xe2\x82\xac\nexecutors:\n  default: \"\xc3\xa4\" # \xc3\xb6\n",
 		"executors.default", {"b"},
 		"\xef\xbb\xbf# \xc3\xa4\xe2\x82\xac\nexecutors:\n  default: b # \xc3\xb6\n"},
+	/* items stay, go and come with what is said of them */
+	{LIST("      # one\n      - '1'   # uno\n\n      # two\n      - 2\n"), GROUPS, {"1"},
+		LIST("      # one\n      - '1'   # uno\n\n      # two\n")},
+	{LIST("      # one\n      - 1\n      # two\n      - 2\n"), GROUPS, {"2"},
+		LIST("      # one\n      # two\n      - 2\n")},
+	{LIST("      # one\n      - 1 # uno\n      # two\n      - 2\n"), GROUPS, {"3", "1", "2"},
+		LIST("      - 3\n      # one\n      - 1 # uno\n      # two\n      - 2\n")},
+	{LIST("      - 1\n        # more of one\n      # the end\n"), GROUPS, {"1", "2"},
+		LIST("      - 1\n        # more of one\n      - 2\n      # the end\n")},
+	{LIST("      - 1\n      - 2 # two\n      - 4\n"), GROUPS, {"1", "3", "4"},
+		LIST("      - 1\n      - 3 # two\n      - 4\n")},
+	{LIST("      - 1 # a\n      - 2 # b\n"), GROUPS, {"2", "1"},
+		LIST("      - 2 # b\n      - 1\n")},
+	{FLOW("1, 2, 3"), GROUPS, {"1", "3"}, FLOW("1, 3")},
+	{FLOW("1, 2, 3"), GROUPS, {"1"}, FLOW("1")},
+	{FLOW("1, 2"), GROUPS, {"0", "1", "2"}, FLOW("0, 1, 2")},
+	{FLOW("'1', 2"), GROUPS, {"1", "2", "3"}, FLOW("'1', 2, 3")},
+	{FLOW(""), GROUPS, {"1", "2"}, FLOW("1, 2")},
+	{FLOW("\n  1, # one\n  # two\n  2 # due\n"), GROUPS, {"1"},
+		FLOW("\n  1, # one\n  # two\n")},
+	{FLOW("\n  1, # one\n  2 # two\n"), GROUPS, {"1", "2", "3"},
+		FLOW("\n  1, # one\n  2, # two\n  3\n")},
+	{FLOW("\n  1, # one\n  2, # two\n"), GROUPS, {"1", "2", "3"},
+		FLOW("\n  1, # one\n  2, # two\n  3,\n")},
+	{FLOW("1, # one\n  2"), GROUPS, {"1"}, FLOW("1, # one\n  ")},
+	{FLOW("1, # one\n  2, 3"), GROUPS, {"3"}, FLOW(" # one\n  3")},
+	/* a new key does not part a comment from what it speaks of */
+	{"executors:\n  container:\n    id: a\n    # image:\n    # more\n# end\n",
+		"executors.limits.max_cpu", {"4"},
+		"executors:\n  container:\n    id: a\n    # image:\n    # more\n"
+		"  limits:\n    max_cpu: 4\n# end\n"},
+	{"executors:\n  container:\n    id: a   # why\n            # at length\n    # next\n",
+		"executors.container.network", {"none"},
+		"executors:\n  container:\n    id: a   # why\n            # at length\n"
+		"    network: none\n    # next\n"},
+	{"executors:\n  limits:\n    # ceilings\n  default: a\n", "executors.limits.max_cpu", {"4"},
+		"executors:\n  limits:\n    # ceilings\n    max_cpu: 4\n  default: a\n"},
+	/* it comes behind the comment that shows it */
+	{"executors:\n  container:\n    # the image\n    # image: \n    # a network\n"
+	 "    # network: none\n    id: a\n",
+		"executors.container.image", {"x"},
+		"executors:\n  container:\n    # the image\n    # image: \n    image: x\n"
+		"    # a network\n    # network: none\n    id: a\n"},
+	{"executors:\n  limits:\n      # cpu\n      # max_cpu: 2\n      # max_pids: 3\n  default: "
+	 "a\n",
+		"executors.limits.max_cpu", {"4"},
+		"executors:\n  limits:\n      # cpu\n      # max_cpu: 2\n      max_cpu: 4\n"
+		"      # max_pids: 3\n  default: a\n"},
+	{"executors:\n  container:\n    id: a\n    # group_add:\n    #   - 1\n    # - 2\n    # x\n",
+		GROUPS, {"3"},
+		"executors:\n  container:\n    id: a\n    # group_add:\n    #   - 1\n    # - 2\n"
+		"    group_add: [3]\n    # x\n"},
+	{"executors:\n  # default: the one that is taken\n  # when nothing is said\n  limits: {}\n",
+		"executors.default", {"a"},
+		"executors:\n  # default: the one that is taken\n  # when nothing is said\n"
+		"  limits: {}\n  default: a\n"},
+	{"executors:\n  container:\n    id: a\n  # default: b\n    network: none\n",
+		"executors.default", {"a"},
+		"executors:\n  container:\n    id: a\n  # default: b\n    network: none\n"
+		"  default: a\n"},
 	/* removing */
+	{LIST("      # one\n      - 1\n\n      - 2 # two\n"), GROUPS, {NULL},
+		"executors:\n  container:\n      # one\n\n    id: a\n"},
+	{"executors:\n  default: |\n    # no comment\n    a\n  limits: {}\n", "executors.default",
+		{NULL}, "executors:\n  limits: {}\n"},
+	{"executors: {\n  default: a, # why\n  # of the limits\n  limits: {},\n}\n",
+		"executors.default", {NULL}, "executors: {\n  # of the limits\n  limits: {},\n}\n"},
 	{"executors:\n  # keep\n  default: a # gone\n  allow_host_process: true\n",
 		"executors.default", {NULL}, "executors:\n  # keep\n  allow_host_process: true\n"},
 	{"executors:\n  default: a\nhub: {}\n", "executors.default", {NULL},
