@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "executor/rundir/home.h"
+#include "run/egress-events.h"
 #include "store/audit.h"
 
 enum { LIST_DEFAULT = 100, LIST_MAX = 1000000 };
@@ -19,6 +20,19 @@ static int open_store(struct cli *c, struct store **ret, struct error *err)
 	if (cli_home_open(c, &home, err) < 0)
 		return -1;
 	return store_open_existing(home.path, ret, err);
+}
+
+/* The same, and what live runs' proxies told up to now is in the trail. */
+static int open_store_live(struct cli *c, struct store **ret, struct error *err)
+{
+	AUTO(home) home = HOME_INIT;
+
+	if (cli_home_open(c, &home, err) < 0)
+		return -1;
+	int r = store_open_existing(home.path, ret, err);
+	if (r == 0)
+		egress_events_import_live(*ret, &home);
+	return r;
 }
 
 static json_t *read_payload(struct text payload)
@@ -82,7 +96,7 @@ static int run_list(struct cli *c, struct error *err)
 
 	if (cli_option_number(c, "--limit", LIST_MAX, LIST_DEFAULT, &limit, err) < 0)
 		return -1;
-	int r = open_store(c, &store, err);
+	int r = open_store_live(c, &store, err);
 	if (r == 0)
 		r = store_audit_list(store, (int64_t)limit, c->json ? add : print_row, list, err);
 	if (r < 0)
@@ -96,7 +110,7 @@ static int run_export(struct cli *c, struct error *err)
 {
 	AUTO_PTR(store) store = NULL;
 
-	int r = open_store(c, &store, err);
+	int r = open_store_live(c, &store, err);
 	if (r == 0)
 		r = store_audit_list(store, 0, export_row, NULL, err);
 	if (r < 0)
@@ -141,7 +155,9 @@ const struct verb cmd_audit_list = {
 	.summary = "show the last rows of the audit trail",
 	.flags = VERB_JSON | VERB_HOME,
 	.options = list_options,
-	.help = "Oldest first. What is not ASCII is shown escaped, so that lookalike letters show.",
+	.help = "Oldest first. What is not ASCII is shown escaped, so that lookalike letters "
+		"show.\n"
+		"What the egress proxies of live runs told up to now is taken over first.",
 	.run = run_list,
 };
 
@@ -166,6 +182,8 @@ const struct verb cmd_audit_export = {
 	.name = "export",
 	.summary = "write the whole audit trail, a JSON object a line",
 	.flags = VERB_JSON | VERB_HOME,
-	.help = "Oldest first, with the hashes, for a place that this user cannot write to.",
+	.help = "Oldest first, with the hashes, for a place that this user cannot write to. What "
+		"the "
+		"egress proxies of live runs told up to now is taken over first.",
 	.run = run_export,
 };

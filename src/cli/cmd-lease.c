@@ -7,9 +7,11 @@
 #include "cli/commands.h"
 #include "config/config.h"
 #include "executor/rundir/home.h"
+#include "run/egress-events.h"
 #include "run/lease-preview.h"
 #include "run/leases.h"
 #include "store/store.h"
+#include "sys/log.h"
 
 /* ---- secret lease ---- */
 
@@ -185,11 +187,46 @@ static void print_extension(const json_t *j)
 		json_get_string(g, "kind"), json_get_string(g, "result"));
 }
 
+static int no_lease(const char *run, struct error *err)
+{
+	return error_set(err, ERROR_LEASE_NOT_FOUND, "run %s holds no lease", quoted_string(run));
+}
+
+static int import_events(
+	struct cli *c, struct store *store, const struct home *home, struct error *err)
+{
+	const char *run = cli_option(c, "--run");
+	int r = egress_events_import(store, home, run, err);
+
+	if (r > 0)
+		return error_set(err, ERROR_LEASE_NOT_FOUND, "run %s has no egress session",
+			quoted_string(run));
+	if (r == 0 && c->json)
+		cli_print_json(json_pack("{s:s}", "run", run));
+	return r;
+}
+
+static int extend(struct cli *c, struct store *store, const struct home *home, struct error *err)
+{
+	auto_error struct error late = ERROR_INIT;
+	auto_json *j = NULL;
+
+	if (leases_extend(store, cli_option(c, "--run"), &j, err) < 0)
+		return -1;
+	if (egress_events_import(store, home, cli_option(c, "--run"), &late) < 0)
+		log_warning("what the run's proxy told is not in the audit trail yet: %s",
+			late.message);
+	if (c->json)
+		cli_print_json(json_incref(j));
+	else
+		print_extension(j);
+	return 0;
+}
+
 static int run_extend(struct cli *c, struct error *err)
 {
 	AUTO(home) home = HOME_INIT;
 	AUTO_PTR(store) store = NULL;
-	auto_json *j = NULL;
 	const char *run = cli_option(c, "--run");
 
 	if (!run)
@@ -198,19 +235,19 @@ static int run_extend(struct cli *c, struct error *err)
 		return -1;
 	int r = store_open_existing(home.path, &store, err);
 	if (r > 0)
-		return error_set(
-			err, ERROR_LEASE_NOT_FOUND, "run %s holds no lease", quoted_string(run));
-	if (r < 0 || leases_extend(store, run, &j, err) < 0)
-		return -1;
-	if (c->json)
-		cli_print_json(json_incref(j));
-	else
-		print_extension(j);
-	return CLI_OK;
+		return no_lease(run, err);
+	if (r == 0)
+		r = cli_flag(c, "--events") ? import_events(c, store, &home, err)
+					    : extend(c, store, &home, err);
+	return r < 0 ? -1 : CLI_OK;
 }
 
 static const struct option extend_options[] = {
 	{"--run", "HANDLE", "the run whose lease it is", NULL, false},
+	{"--events", NULL,
+		"extend nothing: only take over into the audit trail what the run's egress proxy "
+		"told",
+		NULL, false},
 	{NULL, NULL, NULL, NULL, false},
 };
 
@@ -222,6 +259,7 @@ const struct verb cmd_lease_extend = {
 	.options = extend_options,
 	.help = "What the supervisor of a run starts every five minutes. Each grant is answered "
 		"with ok, expired or revoked; the lease ends 15 minutes from now unless a grant "
-		"ends before, and never earlier than it was to end already.",
+		"ends before, and never earlier than it was to end already.\n"
+		"What the run's egress proxy told meanwhile comes into the audit trail.",
 	.run = run_extend,
 };

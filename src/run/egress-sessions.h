@@ -29,12 +29,12 @@ must_check int egress_sessions_renew(struct store *s, const char *run, const str
 /* Closes the run's session, if it is open, with one row egress.close. */
 must_check int egress_sessions_close(
 	struct store *s, const char *run, const char *reason, struct error *err);
-/* The same with the counters that the run's supervisor put on record. */
+/*
+ * The same, after the counters that the run's supervisor put on record and what its proxy told up
+ * to now.
+ */
 must_check int egress_sessions_settle(struct store *s, const struct home *home, const char *run,
 	const char *reason, struct error *err);
-/*
- * What the run's proxy said (EGRESS_EVENTS_FILE), as rows of the trail, and its counters. Once: for
- * who takes over a final record.
- */
+/* The same for who takes over a final record: closed for the reason that it names. */
 must_check int egress_sessions_import(
 	struct store *s, const struct rundir *run, const json_t *record, struct error *err);

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "executor/rundir/record.h"
+#include "run/egress-events.h"
 #include "run/egress-sessions.h"
 #include "run/final-record.h"
 #include "run/leases.h"
@@ -249,6 +250,17 @@ static int relax(struct store *s, const struct batch *b, struct error *err)
 	return store_relax(s, err);
 }
 
+/* In pieces, so that the one transaction is short. */
+static int write_events(
+	struct store *s, const struct home *home, const struct batch *b, struct error *err)
+{
+	for (size_t i = 0; i < b->n; i++)
+		if (json_object_get(b->v[i].record, "egress") &&
+			egress_events_import(s, home, b->v[i].run.handle, err) < 0)
+			return -1;
+	return 0;
+}
+
 static int write_rows(struct store *s, const struct batch *b, struct error *err)
 {
 	AUTO(query_transaction) t = QUERY_TRANSACTION_INIT;
@@ -291,7 +303,7 @@ static void import_batch(const struct home *home, struct batch *b)
 	if (b->n == 0)
 		return;
 	if (store_open(home->path, &s, &err) < 0 || relax(s, b, &err) < 0 ||
-		write_rows(s, b, &err) < 0)
+		write_events(s, home, b, &err) < 0 || write_rows(s, b, &err) < 0)
 		log_warning("ended runs are not in the ledger yet: %s", err.message);
 	else
 		for (size_t i = 0; i < b->n; i++)

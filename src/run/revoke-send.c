@@ -11,6 +11,7 @@
 #include "executor/rundir/record.h"
 #include "executor/rundir/rundir.h"
 #include "executor/rundir/stage-wipe.h"
+#include "run/egress-events.h"
 #include "run/egress-sessions.h"
 #include "run/follow.h"
 #include "run/request.h"
@@ -359,6 +360,16 @@ static void adopt(struct sending *s, json_t *const *batch, size_t n)
 	}
 }
 
+/* Before the one transaction, which takes what is missing, and can be short then. */
+static void import_events(struct sending *s, json_t *const *batch, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		auto_error struct error ignored = ERROR_INIT;
+		(void)!egress_events_import(
+			s->g->store, s->g->home, json_get_string(batch[i], "run"), &ignored);
+	}
+}
+
 static int carry_out_batch(struct sending *s, json_t *const *batch, size_t n, struct error *err)
 {
 	AUTO(query_transaction) t = QUERY_TRANSACTION_INIT;
@@ -376,6 +387,7 @@ static int carry_out_batch(struct sending *s, json_t *const *batch, size_t n, st
 			return -1;
 	}
 	fault_hit("revoke:told");
+	import_events(s, batch, n);
 	if (query_begin(s->g->store, &t, err) < 0)
 		return -1;
 	for (size_t i = 0; i < n; i++)

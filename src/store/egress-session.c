@@ -4,7 +4,8 @@
 
 #define SELECT \
 	"SELECT id, grant_id, token_sha256, run, project, executor, subject, policy, boot_id, " \
-	"reason, opened_at, deadline, boottime_ms, bytes_up, bytes_down, state = 'open' " \
+	"reason, opened_at, deadline, boottime_ms, bytes_up, bytes_down, events_read, " \
+	"state = 'open' " \
 	"FROM egress_session "
 
 static void read_row(const struct query *q, struct store_egress_session *ret)
@@ -13,7 +14,7 @@ static void read_row(const struct query *q, struct store_egress_session *ret)
 		&ret->project, &ret->executor, &ret->subject, &ret->policy, &ret->boot_id,
 		&ret->reason};
 	int64_t *const numbers[] = {&ret->opened_at, &ret->deadline, &ret->boottime_ms,
-		&ret->bytes_up, &ret->bytes_down};
+		&ret->bytes_up, &ret->bytes_down, &ret->events_read};
 	int column = query_texts(q, 0, texts, ARRAY_SIZE(texts));
 
 	column = query_ints(q, column, numbers, ARRAY_SIZE(numbers));
@@ -57,6 +58,26 @@ int store_egress_session_show_run(struct store *s, const char *run,
 	return 0;
 }
 
+int store_egress_session_list_live(struct store *s,
+	void (*row)(void *data, const struct store_egress_session *e), void *data,
+	struct error *err)
+{
+	AUTO(query) q = QUERY_INIT;
+	struct store_egress_session one;
+	int r;
+
+	if (query_prepare(s,
+		    SELECT "WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.handle = "
+			   "egress_session.run) ORDER BY number",
+		    &q, err) < 0)
+		return -1;
+	while ((r = query_step(&q, err)) > 0) {
+		read_row(&q, &one);
+		row(data, &one);
+	}
+	return r;
+}
+
 int store_egress_session_renew(struct store *s, const char *id, int64_t deadline, struct error *err)
 {
 	AUTO(query) q = QUERY_INIT;
@@ -85,6 +106,18 @@ int store_egress_session_count(
 		return -1;
 	query_bind_int(&q, bytes_up);
 	query_bind_int(&q, bytes_down);
+	query_bind_text(&q, text_of(id));
+	return query_run(&q, err);
+}
+
+int store_egress_session_note_events(
+	struct store *s, const char *id, int64_t events_read, struct error *err)
+{
+	AUTO(query) q = QUERY_INIT;
+
+	if (query_prepare(s, "UPDATE egress_session SET events_read = ? WHERE id = ?", &q, err) < 0)
+		return -1;
+	query_bind_int(&q, events_read);
 	query_bind_text(&q, text_of(id));
 	return query_run(&q, err);
 }

@@ -24,6 +24,7 @@ struct store_egress_session {
 	struct text boot_id;         /* boot of opened_at, and its boottime */
 	int64_t boottime_ms;
 	int64_t bytes_up, bytes_down; /* as they were last told */
+	int64_t events_read;          /* bytes of the run's events that are in the audit trail */
 	bool open;
 	struct text reason; /* why it was closed; empty while it is open */
 };
@@ -34,12 +35,19 @@ must_check int store_egress_session_add(
 must_check int store_egress_session_show_run(struct store *s, const char *run,
 	void (*row)(void *data, const struct store_egress_session *e), void *data,
 	struct error *err);
+/* Calls `row` for those whose run has no final record in the ledger, oldest first. */
+must_check int store_egress_session_list_live(struct store *s,
+	void (*row)(void *data, const struct store_egress_session *e), void *data,
+	struct error *err);
 /* Never back, and only of an open one: 0, or 1 = nothing moved. */
 must_check int store_egress_session_renew(
 	struct store *s, const char *id, int64_t deadline, struct error *err);
 /* Counters only grow. */
 must_check int store_egress_session_count(
 	struct store *s, const char *id, int64_t bytes_up, int64_t bytes_down, struct error *err);
+/* With the rows of the audit trail, in their transaction. */
+must_check int store_egress_session_note_events(
+	struct store *s, const char *id, int64_t events_read, struct error *err);
 /*
  * 0, or 1 = it was not open. Of those that are closed, the oldest beyond
  * STORE_EGRESS_SESSIONS_KEPT go.

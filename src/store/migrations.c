@@ -249,5 +249,8 @@ const char *const migrations[] = {
 
 	/* 9: the executor that a project is bound to (store/project.h); NULL = none */
 	"ALTER TABLE project ADD COLUMN executor TEXT;",
+
+	/* 10: bytes of what a run's proxy told that are in the audit trail (run/egress-events.h) */
+	"ALTER TABLE egress_session ADD COLUMN events_read INTEGER NOT NULL DEFAULT 0;",
 };
 const size_t migrations_count = ARRAY_SIZE(migrations);

@@ -284,6 +284,36 @@ def test_a_revocation_cuts_a_download(stage, origin):
     assert close[0]["payload"]["bytes_down"] > 4096, close
 
 
+def requests_told(stage):
+    """Verdicts of the requests in the trail, without asking cloop, which would take them over."""
+    db = sqlite3.connect(stage.home / "state.db")
+    rows = db.execute("SELECT payload FROM audit WHERE action = 'egress.request' ORDER BY seq").fetchall()
+    db.close()
+    return [json.loads(row[0])["verdict"] for row in rows]
+
+
+def test_the_trail_while_the_run_lives(stage, origin):
+    """Its supervisor brings what the proxy told, at most once a minute; who reads the trail, at once."""
+    on_a_network(stage)
+    gate = stage.write("go", "")
+    gate.unlink()
+    handle = stage.detach("/bin/sh", "-c", f"wget -q -O /dev/null http://{ORIGIN}:8000/1; "
+                          f"wget -O - http://{ORIGIN}:8001/; while ! test -e go; do sleep 0.1; done; "
+                          f"wget -q -O /dev/null http://{ORIGIN}:8000/2; echo second; sleep 300")
+    told = ["allow", "port_not_allowed"]
+    granting.wait_until(lambda: requests_told(stage) == told, 60)
+    stage.write("go", "")
+    granting.wait_until(lambda: "second" in log_of(stage, handle), 30)
+    granting.wait_until(lambda: granting.actions(stage).count("egress.request") == 3, 30)
+    assert requests_told(stage) == [*told, "allow"]
+    assert stage.answer("status", handle)["state"] == "running"
+    stage.cloop("stop", handle, "--signal", "kill")
+    stage.cloop("wait", handle)
+    actions = granting.actions(stage)
+    assert actions.count("egress.request") == 3 and actions.count("egress.close") == 1, actions
+    assert stage.answer("audit", "verify")["ok"]
+
+
 def test_lease_revoke_cuts_it_too(stage, origin):
     _, handle = slow_run(stage)
     granting.wait_until(lambda: origin.sent > 4096)

@@ -100,10 +100,16 @@ static void keep_line(struct supervisor *s, struct text line)
 		return;
 	auto_fd int fd = has_room(e, line) ? open_events(s) : -1;
 	auto_free char *whole = mem_printf("%.*s\n", (int)line.len, line.p);
-	if (fd >= 0 && write(fd, whole, line.len + 1) == (ssize_t)line.len + 1)
+	ssize_t n = fd < 0 ? -1 : write(fd, whole, line.len + 1);
+	if (n == (ssize_t)line.len + 1) {
 		e->written += line.len + 1;
-	else
-		e->lost++;
+		told_more(s);
+		return;
+	}
+	e->lost++;
+	/* A piece of a line would take the next one with it. */
+	if (n > 0 && ftruncate(fd, (off_t)e->written) < 0)
+		log_warning("the events of the egress proxy: %s", strerror(errno));
 }
 
 /* What a supervisor left that died; a line that it did not finish ends here. */
@@ -489,10 +495,12 @@ void egress_end(struct supervisor *s)
 {
 	egress_close(s, "run_ended");
 	take_down(s);
+	told_end(s);
 }
 
 void egress_done(struct supervisor *s)
 {
 	take_down(s);
+	told_end(s);
 	str_done(&s->egress.line);
 }

@@ -14,6 +14,7 @@
  *   mask.c     what nobody may see of it                 revoke.c  taking it back
  *   refresh.c  new contents of its files                 extend.c  how long it goes on
  *   devices.c, interfaces.c  the host's hardware         egress.c  its session and proxy
+ *   told.c     what its proxy told, into the audit trail
  *   standalone-start.c, standalone.c  a sandbox with a kernel of its own, in the place of gate.c
  *   network.c  the run's own network         guard.c    that its table of nft stays
  *   attach.c   attach sessions                           disk.c    the disk limit
@@ -41,6 +42,7 @@
 #include "executor/container/supervise/network.h"
 #include "executor/container/supervise/output.h"
 #include "executor/container/supervise/standalone.h"
+#include "executor/container/supervise/told.h"
 #include "executor/rundir/control-server.h"
 #include "executor/rundir/record.h"
 #include "sys/cgroup.h"
@@ -105,6 +107,7 @@ struct supervisor {
 	struct interfaces interfaces;
 	struct extension extension;
 	struct egress egress;
+	struct told told;
 	struct network network;
 	struct guard guard;
 
