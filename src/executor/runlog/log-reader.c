@@ -243,7 +243,8 @@ static int move_on(struct log_reader *r, struct log_frame *frame, int *ret_found
 	auto_free uint64_t *list = NULL;
 	size_t n, i = 0;
 
-	if (*ret_found == LOG_CLEAN) {
+	/* The next segment has the cursor's number; in one without frames that is its own. */
+	if (*ret_found == LOG_CLEAN && r->at.seq > r->at.header.first_seq) {
 		int next = open_segment(r, r->at.seq, err);
 		if (next == LOG_FOUND || next < 0)
 			return next < 0 ? -1 : 0;

@@ -256,6 +256,16 @@ static void test_cut_and_continued(void **state)
 	expect_frame(r, 2, LOG_STDOUT, "two");
 }
 
+static void write_header(uint64_t first_seq, uint64_t bytes_before)
+{
+	struct log_header h = {first_seq, bytes_before, 77};
+	char header[LOG_HEADER_SIZE];
+	auto_fd int fd = segment_fd(first_seq, O_WRONLY | O_CREAT | O_TRUNC);
+
+	log_header_encode(&h, header);
+	assert_int_equal(write(fd, header, sizeof(header)), sizeof(header));
+}
+
 static void write_segment(uint64_t first_seq, uint64_t bytes_before, const char *payload)
 {
 	struct log_header h = {first_seq, bytes_before, 77};
@@ -316,6 +326,26 @@ static void test_damaged_oldest_header(void **state)
 	expect(r, LOG_READ_NOTHING);
 	write_segment(5, 100, "five");
 	expect_gap(r, 4, LOG_LOST_UNKNOWN);
+	expect_frame(r, 5, LOG_STDOUT, "five");
+}
+
+/* A writer that died, or found no room, behind the header. */
+static void test_segment_without_frames(void **state)
+{
+	(void)state;
+
+	assert_int_equal(mkdirat(dir, "log", 0700), 0);
+	write_header(3, 0);
+	AUTO_PTR(log_reader) r = reader(0);
+	expect_gap(r, 2, 0);
+	expect(r, LOG_READ_NOTHING);
+	expect(r, LOG_READ_NOTHING);
+	write_segment(4, 0, "four");
+	expect_gap(r, 3, LOG_LOST_UNKNOWN);
+	expect_frame(r, 4, LOG_STDOUT, "four");
+	write_header(5, 4);
+	expect(r, LOG_READ_NOTHING);
+	write_segment(5, 4, "five");
 	expect_frame(r, 5, LOG_STDOUT, "five");
 }
 
@@ -433,6 +463,7 @@ int main(void)
 		IN_DIR(test_cut_and_continued),
 		IN_DIR(test_corrupt_goes_on),
 		IN_DIR(test_damaged_oldest_header),
+		IN_DIR(test_segment_without_frames),
 		IN_DIR(test_foreign_names),
 		IN_DIR(test_killed_writers),
 	};
