@@ -2,6 +2,16 @@
 
 #include "base/mem.h"
 
+/* jansson's words quote the bytes that it stopped at, as they are. */
+static void set_not_json(
+	const json_error_t *where, const char *what, enum error_code code, struct error *err)
+{
+	AUTO(str) words = STR_INIT(4 * JSON_ERROR_TEXT_LENGTH);
+
+	text_escape(&words, text_of(where->text), JSON_ERROR_TEXT_LENGTH);
+	error_set(err, code, "%s is not JSON: line %d: %s", what, where->line, str_text(&words));
+}
+
 json_t *json_read(
 	struct text bytes, size_t max, const char *what, enum error_code code, struct error *err)
 {
@@ -14,7 +24,7 @@ json_t *json_read(
 	json_t *value = json_loadb(bytes.p ? bytes.p : "", bytes.len,
 		JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY, &where);
 	if (!value)
-		error_set(err, code, "%s is not JSON: line %d: %s", what, where.line, where.text);
+		set_not_json(&where, what, code, err);
 	return value;
 }
 

@@ -22,6 +22,9 @@ static void test_read(void **state)
 		{TEXT("[1,]"), false},
 		{TEXT("\"\xff\""), false},
 		{TEXT("{}\0"), false},
+		{TEXT("[\x01]"), false},
+		{TEXT("[\x1b[2J]"), false},
+		{TEXT("[\"\xc2\x9b\" 7]"), false},
 		{TEXT("12345678901"), false},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -32,6 +35,8 @@ static void test_read(void **state)
 			fail_msg("row %zu", i);
 		if (!value)
 			assert_int_equal(strncmp(err.message, "the record", 10), 0);
+		assert_false(text_has_control(text_of(err.message)));
+		assert_null(strstr(err.message, "\xc2\x9b"));
 	}
 	auto_error struct error err = ERROR_INIT;
 	auto_json *none = json_read((struct text){NULL, 0}, 10, "x", ERROR_IO, &err);
