@@ -104,8 +104,8 @@ static int conflict(struct text name, const char *engine, const char *what, stru
 {
 	error_set(err, ERROR_EGRESS_NETWORK_CONFLICT, "the network %s is there already, %s",
 		quoted(name), what);
-	return error_set_remedy(err, "stop its sandboxes, then: %s network rm %.*s", engine,
-		(int)name.len, name.len ? name.p : "");
+	return error_set_remedy(
+		err, "stop its sandboxes, then: %s network rm %s", engine, quoted(name));
 }
 
 int engine_network_check_owner(enum engine_network_kind kind, const json_t *document,
