@@ -62,18 +62,20 @@ json_t *plan_hardware_to_json(const struct plan_hardware *h)
 
 	for (size_t i = 0; i < h->n_devices; i++) {
 		const struct plan_device *d = &h->devices[i];
-		json_array_append_new(devices,
-			json_pack("{s:s, s:o, s:o, s:s, s:b, s:i, s:i}", "name", d->name, "source",
-				json_exact(d->source), "target", json_exact(d->target), "mode",
-				d->mode, "block", d->block, "major", (int)major(d->rdev), "minor",
-				(int)minor(d->rdev)));
+		json_array_append_new(
+			devices, json_pack("{s:o, s:o, s:o, s:o, s:b, s:i, s:i}", "name",
+					 json_exact(d->name), "source", json_exact(d->source),
+					 "target", json_exact(d->target), "mode",
+					 json_exact(d->mode), "block", d->block, "major",
+					 (int)major(d->rdev), "minor", (int)minor(d->rdev)));
 	}
 	for (size_t i = 0; i < h->n_interfaces; i++) {
 		const struct plan_interface *f = &h->interfaces[i];
 		json_array_append_new(interfaces,
-			json_pack("{s:s, s:s, s:s, s:s, s:s, s:I}", "name", f->name, "source",
-				f->source, "target", f->target, "address", f->address, "gateway",
-				f->gateway, "mtu", (json_int_t)f->mtu));
+			json_pack("{s:o, s:o, s:o, s:o, s:o, s:I}", "name", json_exact(f->name),
+				"source", json_exact(f->source), "target", json_exact(f->target),
+				"address", json_exact(f->address), "gateway",
+				json_exact(f->gateway), "mtu", (json_int_t)f->mtu));
 	}
 	return json_pack("{s:o, s:o}", "devices", devices, "interfaces", interfaces);
 }
@@ -87,7 +89,8 @@ static int device_from_json(const json_t *j, struct plan_hardware *h)
 	auto_free char *mode = json_exact_bytes(json_object_get(j, "mode"));
 	int64_t high = json_get_int(j, "major", -1), low = json_get_int(j, "minor", -1);
 
-	if (!source || !target || !name || !mode || high < 0 || low < 0)
+	if (!source || !target || !name || !mode || high < 0 || low < 0 || high > INT32_MAX ||
+		low > INT32_MAX)
 		return -1;
 	return plan_hardware_add_device(h,
 		&(struct plan_device){name, source, target, mode, json_get_bool(j, "block", false),
