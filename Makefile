@@ -1,10 +1,11 @@
 # A thin front for meson and scripts/; every target works in a fresh clone.
 BUILD ?= build
 SECONDS_EACH ?= 60
+CPU_SECONDS ?= 1800
 PAIRS ?= 15
 
-.PHONY: help deps build demo check check-images check-cosign bench lint format fuzz golden-update docs metrics \
-	install uninstall deb check-deb
+.PHONY: help deps build demo check check-images check-cosign bench lint format fuzz fuzz-long golden-update \
+	docs metrics install uninstall deb check-deb
 
 help:
 	@echo 'make deps           install the Debian packages that are missing (root or sudo)'
@@ -16,6 +17,7 @@ help:
 	@echo 'make lint           layers, headers, sizes, exports, format, clang, clang-tidy, cppcheck, shellcheck'
 	@echo 'make format         clang-format over the tree'
 	@echo 'make fuzz           each fuzz target for SECONDS_EACH seconds ($(SECONDS_EACH))'
+	@echo 'make fuzz-long      each fuzz target until it has had CPU_SECONDS of CPU time ($(CPU_SECONDS)), idle'
 	@echo 'make bench          ratios against the engines, printed as a table (PAIRS=$(PAIRS))'
 	@echo 'make metrics        sizes, complexity, repetition and comments of the code, as tables'
 	@echo 'make golden-update  rewrite tests/golden from what the programs say; review the diff'
@@ -58,6 +60,10 @@ fuzz:
 	@scripts/deps check
 	@scripts/fuzz $(SECONDS_EACH)
 
+fuzz-long:
+	@scripts/deps check
+	@scripts/fuzz-long $(CPU_SECONDS)
+
 metrics:
 	@scripts/deps metrics
 	@scripts/metrics
@@ -67,6 +73,7 @@ golden-update: build
 
 docs: build
 	@scripts/docs --update
+	@scripts/fuzz-page >docs/internals/fuzzing.md
 
 install: build
 	@$(if $(PREFIX),meson setup --reconfigure $(BUILD) --prefix=$(PREFIX) >/dev/null && scripts/build $(BUILD))

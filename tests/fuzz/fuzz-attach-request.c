@@ -7,6 +7,7 @@
 
 #include "executor/container/decisions/attach-request.h"
 #include "executor/container/init/init-message.h"
+#include "json-mutate.h"
 
 static void check(const struct attach_request *r)
 {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "executor/rundir/control.h"
+#include "json-frame.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

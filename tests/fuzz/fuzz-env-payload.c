@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "vault/env-payload.h"
+#include "json-mutate.h"
 
 static void check_variables(const struct env_payload *p)
 {

@@ -10,6 +10,7 @@
 #include "vault/grant-constraint.h"
 #include "vault/subject.h"
 #include "vault/ttl.h"
+#include "json-mutate.h"
 
 static void check_subject(struct text t)
 {

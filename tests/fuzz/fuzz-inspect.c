@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "executor/container/inspect.h"
+#include "json-mutate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

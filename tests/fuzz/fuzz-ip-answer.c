@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "executor/container/ip-answer.h"
+#include "json-mutate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -4,14 +4,13 @@
  * no other; JSON of a frame is JSON.
  */
 #include <assert.h>
-#include <endian.h>
 #include <stdint.h>
-#include <libdeflate.h>
 
 #include "base/mem.h"
 #include "base/json.h"
 #include "executor/runlog/log-format.h"
 #include "executor/runlog/log-json.h"
+#include "log-mend.h"
 
 static void check_frame(const struct log_frame *f, struct text bytes)
 {
@@ -49,32 +48,6 @@ static size_t decode(struct text segment, size_t size, enum log_found *ret)
 	}
 }
 
-static uint32_t length_at(const char *frame)
-{
-	uint32_t le;
-
-	memcpy(&le, frame, sizeof(le));
-	return le32toh(le);
-}
-
-/* Gives every frame whose length fits the checksum that it needs. */
-static void mend(char *segment, size_t size)
-{
-	size_t at = LOG_HEADER_SIZE;
-
-	while (at + LOG_FRAME_SIZE <= size) {
-		char *frame = segment + at;
-		uint32_t length = length_at(frame);
-		if (length > size - at - LOG_FRAME_SIZE)
-			return;
-		uint32_t crc = libdeflate_crc32(0, frame, LOG_FRAME_SIZE - 4);
-		crc = libdeflate_crc32(crc, frame + LOG_FRAME_SIZE, length);
-		uint32_t le = htole32(crc);
-		memcpy(frame + LOG_FRAME_SIZE - 4, &le, sizeof(le));
-		at += LOG_FRAME_SIZE + length;
-	}
-}
-
 static void check(struct text segment)
 {
 	size_t size = segment.len;
@@ -98,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	auto_free char *mended = mem_strndup((const char *)data, size);
 
 	check((struct text){(const char *)data, size});
-	mend(mended, size);
+	log_mend(mended, size, 0);
 	check((struct text){mended, size});
 	return 0;
 }

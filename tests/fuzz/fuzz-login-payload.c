@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "vault/payload.h"
 #include "vault/registry-payload.h"
+#include "json-mutate.h"
 
 static void check_config(const struct secret *config)
 {

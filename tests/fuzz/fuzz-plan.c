@@ -7,6 +7,7 @@
 
 #include "executor/container/launch.h"
 #include "executor/container/plan.h"
+#include "json-mutate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -22,7 +23,12 @@ static void check_plan(json_t *object)
 	assert(p.n_mounts >= 1 && p.n_mounts <= PLAN_MOUNTS_MAX);
 	auto_json *first = plan_to_json(&p);
 	int r = plan_from_json(first, &q, &err);
-	assert(r == 0);
+	assert(first && r == 0 && q.n_mounts == p.n_mounts);
+	assert(q.hardware.n_devices == p.hardware.n_devices);
+	assert(q.hardware.n_interfaces == p.hardware.n_interfaces);
+	assert(q.lease.n_files == p.lease.n_files && q.lease.n_bindings == p.lease.n_bindings);
+	for (size_t i = 0; i < p.hardware.n_devices; i++)
+		assert(q.hardware.devices[i].rdev == p.hardware.devices[i].rdev);
 	auto_json *second = plan_to_json(&q);
 	assert(json_equal(first, second));
 }
