@@ -297,7 +297,7 @@ def test_adopted_while_frozen(stage, small):
     [shim] = crashing.shims(handle)
     crashing.kill(shim)
     crashing.until(lambda: not crashing.shims(handle), "end of the supervisor")
-    waiting = stage.popen("wait", handle, env=QUICK)  # who looks adopts
+    waiting = stage.popen("wait", handle, env={"CLOOP_FAULT_ADOPT": "space:quick"})  # who looks adopts
     crashing.until(lambda: crashing.shims(handle), "new supervisor")
     crashing.until(lambda: record(stage).get("reason") == "disk_low" and not small.ticks(1),
                    "freeze", 60)

@@ -155,11 +155,31 @@ def clients(stage, handle):
     return list(processes(lambda w: w[:1] == [b"docker"] and name in w))
 
 
+COUNT = "i=0; until [ -e go ]; do i=$((i+1)); echo $i; echo $i > n; sleep 0.1; done; echo later; exit 4"
+
+
+def counted(stage):
+    """How far it has come, seen or not."""
+    file = stage.project / "n"
+    return int((file.exists() and file.read_text()) or 0)
+
+
+def end_behind_a_gap(stage, handle):
+    """Lets COUNT end when a new client prints it: numbers are missing."""
+    def missing():
+        numbers = [int(w) for w in output(stage, handle)[0].split() if w.isdigit()]
+        return numbers and numbers[-1] - numbers[0] >= len(numbers)
+    until(missing, lambda: f"output behind a gap: {output(stage, handle)}")
+    stage.write("go")
+
+
 def test_death_of_the_writer(gvisor):
     """podman's monitor takes the exit code with it; docker's client is replaced, behind a gap."""
     if gvisor.engine.kind == "docker":
-        handle = running(gvisor, "sleep 3; echo later; exit 4")
+        handle = running(gvisor, COUNT)
+        until(lambda: counted(gvisor), "number")
         kill(clients(gvisor, handle)[0])
+        end_behind_a_gap(gvisor, handle)
         check(gvisor.wait(handle).record, "exited", "nonzero", 4)
         frames = gvisor.cloop("logs", "--json", handle).out.splitlines()
         gaps = [f for f in map(json.loads, frames) if f["stream"] == "gap"]
@@ -183,10 +203,15 @@ def test_docker_client_and_supervisor_gone(gvisor):
         wait_unsupervised(gvisor, handle)
         assert gvisor.wait(handle).record["outcome"] == "lost"
         return
-    handle = running(gvisor, "sleep 3; echo later; exit 4")
+    handle = running(gvisor, COUNT)
+    until(lambda: counted(gvisor), "number")
     for pid in shims(handle) + clients(gvisor, handle):
         kill(pid)
     wait_unsupervised(gvisor, handle)
+    before = counted(gvisor)
+    until(lambda: counted(gvisor) > before + 2, "output that nobody takes")
+    gvisor.cloop("status", handle)
+    end_behind_a_gap(gvisor, handle)
     check(gvisor.wait(handle).record, "exited", "nonzero", 4)
     assert b"later\n" in output(gvisor, handle)[0]
 
