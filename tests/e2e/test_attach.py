@@ -1,5 +1,6 @@
 """Attach sessions (container-driver.md §18, §25.17)."""
 import contextlib
+import itertools
 import json
 import os
 import pathlib
@@ -13,6 +14,7 @@ import pytest
 from attaching import Session, Terminal, both_ways
 from crashing import kill_shim, processes, shims, state_of, until
 from engines import once
+from stage import parallel
 
 SH = ("/bin/sh", "-c")
 CANARY = "canary-71d0c5e3-value"
@@ -346,35 +348,41 @@ def test_killed_client(stage, run, number):
 
 # Ends.
 
-BACKGROUND = "sleep 77010 & setsid sleep 77011 & (trap '' HUP; setsid sleep 77012) & " \
-             "(setsid setsid sleep 77013 >/dev/null 2>&1 &) & echo up; "
-SLEEPS = [b"77010", b"77011", b"77012", b"77013"]
+BACKGROUND = "sleep 7NN0 & setsid sleep 7NN1 & (trap '' HUP; setsid sleep 7NN2) & " \
+             "(setsid setsid sleep 7NN3 >/dev/null 2>&1 &) & echo up; "
 # Without the mark, it is known by its parent, as long as it has that one.
-UNMARKED = "env -i setsid sleep 77014 & "
+UNMARKED = "env -i setsid sleep 7NN4 & "
 
 
-def background(stage):
-    return [p for word in [*SLEEPS, b"77014"] for p in inside(stage, word)]
-
-
-@pytest.mark.parametrize("tty", [False, True])
-@pytest.mark.parametrize("how", ["close", "gone", "leader"])
-def test_closing_ends_everything(stage, run, tty, how):
-    last = "sleep 2" if how == "leader" else UNMARKED + "sleep 100"
+def closing(stage, run, number, tty, how):
+    last = "until [ -e /workspace/goNN ]; do sleep 0.1; done" if how == "leader" else UNMARKED + "sleep 100"
     wanted = 4 if how == "leader" else 5
-    with Session(stage, run, *SH, BACKGROUND + last, tty=tty) as s:
+    script = (BACKGROUND + last).replace("NN", str(number))
+
+    def background():
+        return [p for n in range(5) for p in inside(stage, b"7%d%d" % (number, n))]
+    with Session(stage, run, *SH, script, tty=tty) as s:
         s.expect(b"up")
-        until(lambda: len(background(stage)) == wanted, "background")
+        until(lambda: len(background()) == wanted, f"background of {how}, tty {tty}")
         if how == "gone":
             s.socket.close()
-            until(lambda: not background(stage), "end of the background")
+            until(lambda: not background(), f"end of the background, tty {tty}")
         else:
             if how == "close":
                 s.close()
+            else:
+                stage.write(f"go{number}")
             told = s.exit()
-            assert told["left"] == 0 and not background(stage)
-            assert told["exit_code"] == (0 if how == "leader" else 129)
-            assert told["reason"] == ("ended" if how == "leader" else "closed")
+            assert told["left"] == 0 and not background(), (how, tty, told)
+            assert told["exit_code"] == (0 if how == "leader" else 129), (how, tty, told)
+            assert told["reason"] == ("ended" if how == "leader" else "closed"), (how, tty, told)
+
+
+def test_closing_ends_everything(stage, run):
+    """Of this session, and of no other."""
+    sessions = itertools.product((False, True), ("close", "gone", "leader"))
+    parallel(lambda s: closing(stage, run, *s),
+             [(n, *session) for n, session in enumerate(sessions, 710)], 3)
     assert running(stage, run)
 
 
