@@ -22,7 +22,7 @@ from registry import Registry  # noqa: E402
 from stage import Stage  # noqa: E402
 
 BUILD_SECONDS = 1200
-REGISTRY_SECONDS = 20
+REGISTRY_SECONDS = 60
 
 
 def pytest_collection_modifyitems(items):
