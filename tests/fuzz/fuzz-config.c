@@ -1,7 +1,8 @@
 /*
  * Bytes of an operator: read as a config file; and the rest of an input whose first line is
  * "KEY=VALUE" as a file in which that key is set. What is accepted can be used; what is refused
- * says where; an edit that is made says what was asked and can be taken back.
+ * says where; an edit that is made keeps every line that is a comment, changes nothing when made
+ * again, and can be taken back.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -11,6 +12,8 @@
 #include "config/edit.h"
 #include "config/keys.h"
 #include "limits/ceiling.h"
+
+enum { VALUES_MAX = 8 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -40,26 +43,63 @@ static bool parse(struct text bytes)
 	return true;
 }
 
-static void edit(struct text file, const char *path, const char *value)
+/* Lines that are comments and nothing else. */
+static size_t comments(struct text t)
+{
+	struct text line;
+	size_t n = 0;
+
+	while (text_split(&t, '\n', &line))
+		n += text_starts(text_trim(line), "#");
+	return n;
+}
+
+/* Values as a command line has them: of a list several, else one. */
+static size_t split_values(const struct schema_key *key, struct text t, char *values[VALUES_MAX])
+{
+	struct text part;
+	size_t n = 0;
+
+	while (n < VALUES_MAX && text_split(&t, key->type == SCHEMA_LIST ? ',' : '\0', &part))
+		values[n++] = mem_strndup(part.p, part.len);
+	return n;
+}
+
+static void edit(struct text file, const struct edit *set)
 {
 	auto_error struct error err = ERROR_INIT;
 	AUTO(str) after = STR_INIT(CONFIG_MAX_BYTES);
+	AUTO(str) twice = STR_INIT(CONFIG_MAX_BYTES);
 	AUTO(str) cleared = STR_INIT(CONFIG_MAX_BYTES);
-	char *values[] = {mem_strdup(value), NULL};
-	auto_free char *owned __attribute__((unused)) = values[0];
-	struct edit set = {path, keys_find(path, &err), values, 1};
-	struct edit clear = {path, set.key, NULL, 0};
+	struct edit clear = {set->path, set->key, NULL, 0};
+
+	if (edit_text(file, set, &after, &err) < 0)
+		return;
+	struct text text = {str_text(&after), after.len};
+	parse(text);
+	assert(comments(text) >= comments(file));
+	/* What is there already is left as it is. */
+	int r = edit_text(text, set, &twice, &err);
+	assert(r == 0 && text_equal(text, (struct text){str_text(&twice), twice.len}));
+	if (edit_text(text, &clear, &cleared, &err) < 0)
+		return;
+	struct text without = {str_text(&cleared), cleared.len};
+	parse(without);
+	assert(comments(without) >= comments(text));
+}
+
+static void try_edit(struct text file, const char *path, struct text value)
+{
+	auto_error struct error err = ERROR_INIT;
+	char *values[VALUES_MAX];
+	struct edit set = {path, keys_find(path, &err), values, 0};
 
 	if (!set.key || set.key->type == SCHEMA_SECTION || set.key->type == SCHEMA_ENTRIES)
 		return;
-	if (edit_text(file, &set, &after, &err) < 0) {
-		assert(after.len == 0);
-		return;
-	}
-	struct text text = {str_text(&after), after.len};
-	parse(text);
-	if (edit_text(text, &clear, &cleared, &err) == 0)
-		parse((struct text){str_text(&cleared), cleared.len});
+	set.n = split_values(set.key, value, values);
+	edit(file, &set);
+	for (size_t i = 0; i < set.n; i++)
+		free(values[i]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -74,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!equals)
 		return 0;
 	auto_free char *path = mem_strndup(bytes.p, (size_t)(equals - bytes.p));
-	auto_free char *value = mem_strndup(equals + 1, (size_t)(newline - equals - 1));
-	edit(text_after(bytes, (size_t)(newline + 1 - bytes.p)), path, value);
+	try_edit(text_after(bytes, (size_t)(newline + 1 - bytes.p)), path,
+		(struct text){equals + 1, (size_t)(newline - equals - 1)});
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdint.h>
 
+#include "base/base64.h"
 #include "base/json.h"
 #include "base/mem.h"
 
@@ -78,6 +79,24 @@ static void check_hex(struct text t)
 	assert(t.len == 0 || memcmp(back, t.p, t.len) == 0);
 }
 
+static void check_base64(struct text t)
+{
+	AUTO(secret) digits = {.p = NULL};
+	AUTO(secret) back = {.p = NULL};
+	AUTO(secret) bytes = {.p = NULL};
+	AUTO(secret) again = {.p = NULL};
+
+	base64_encode(t, &digits);
+	assert(digits.len == (t.len + 2) / 3 * 4 && strlen(digits.p) == digits.len);
+	bool read = base64_decode(secret_text(&digits), &back);
+	assert(read && text_equal(secret_text(&back), t));
+	if (!base64_decode(t, &bytes))
+		return;
+	base64_encode(secret_text(&bytes), &again);
+	/* But for bits of the last digit that stand for nothing. */
+	assert(again.len == t.len && (t.len < 4 || memcmp(again.p, t.p, t.len - 4) == 0));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct text t = {(const char *)data, size};
@@ -86,6 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_escape(t);
 	check_split(t);
 	check_hex(t);
+	check_base64(t);
 	if (size > 0)
 		check_distance(t);
 	return 0;
