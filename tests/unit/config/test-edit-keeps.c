@@ -80,8 +80,8 @@ static const char *const files[] = {
 	"      # no comment\n"
 	"    default_registry: ghcr.io\n",
 	/* without a line break at the end, with CR */
-	"executors:\r\n  # a\r\n  default: container\r\n  # b\r\norchestrator:\r\n  # floor\r\n"
-	"  min_free_disk_mb: 7 # MB",
+	("executors:\r\n  # a\r\n  default: container\r\n  # b\r\norchestrator:\r\n  # floor\r\n"
+	 "  min_free_disk_mb: 7 # MB"),
 };
 
 /* ---- Lines ---- */
