@@ -1,4 +1,5 @@
 """Two homes on one engine: neither touches the other's networks, tables and locks (network.md §9.7, §17.8)."""
+import hashlib
 import json
 import os
 import pathlib
@@ -8,7 +9,7 @@ import pytest
 
 from engines import IMAGE, network_backend
 from filtering import configure, in_a_box, locks, networks, sleeper, stop, supervisor, tables, warned
-from internet import interfaces, until
+from internet import interfaces, run, until
 from test_two_homes import Home
 
 pytestmark = pytest.mark.root
@@ -23,6 +24,10 @@ def net(stage):
         pytest.skip("podman rootful lives in a namespace of the test")
     with in_a_box(stage) as net:
         yield net
+
+
+def own_home(stage):
+    return (stage.home / "id").read_text().strip()
 
 
 @pytest.fixture
@@ -60,6 +65,29 @@ def test_of_the_living(stage, net, other):
     assert networks(stage) == [SHARED] and tables(net) == [table] and sorted(locks()) == files
     assert "eth0" in interfaces(pid) and not warned(stage.status(handle), "egress_filter_lost")
     stop(stage, handle)
+
+
+def test_of_another_engine(stage, net):
+    """The shared network of a home whose engine is another has the same table's name: who comes second is
+    refused, and changes nothing of the first one's."""
+    table = "cloop_sbx_" + hashlib.sha256(SHARED.encode()).hexdigest()[:16]
+    theirs = ('table inet %s { comment "cloop %s %s"; chain to_host { drop; }; chain input { type filter hook input '
+              'priority filter; policy accept; iifname "%s" goto to_host; }; }')
+    configure(stage, BROKER)
+    stage.answer("ps")
+    run("ip", "-n", net.box, "link", "add", "br-theirs", "type", "bridge")
+    for home, bridge, refused in (("0123456789abcdef", "br-gone", True), (own_home(stage), "br-theirs", True),
+                                  (own_home(stage), "br-gone", False)):
+        net.at(net.box, "nft", "-f", "-", input=theirs % (table, home, SHARED, bridge))
+        before = net.at(net.box, "nft", "-s", "list", "table", "inet", table).stdout
+        if refused:
+            stage.refused("/bin/true", code="egress_network_conflict")
+            assert net.at(net.box, "nft", "-s", "list", "table", "inet", table).stdout == before
+            net.at(net.box, "nft", "delete", "table", "inet", table)
+        else:
+            assert stage.run("/bin/true").rc == 0
+        stage.home_is_free()
+        assert not networks(stage)
 
 
 def test_shared_network_that_nobody_removed(stage, net, other):

@@ -22,3 +22,10 @@ bool network_sweep_removes_table(struct text comment, struct text my_home, bool 
 	return !there && nft_listing_owner(comment, &home, &network) && my_home.len > 0 &&
 	       text_equal(home, my_home);
 }
+
+bool network_sweep_another_home(struct text comment, struct text my_home)
+{
+	struct text home, network;
+
+	return nft_listing_owner(comment, &home, &network) && !text_equal(home, my_home);
+}

@@ -20,3 +20,5 @@ bool network_sweep_removes(const struct network_sweep_input *in);
 
 /* A table by its comment; `there`: its network is, or a live run says that it has it. */
 bool network_sweep_removes_table(struct text comment, struct text my_home, bool there);
+/* A table of ours whose comment names another home. */
+bool network_sweep_another_home(struct text comment, struct text my_home);

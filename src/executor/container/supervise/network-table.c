@@ -1,5 +1,9 @@
 /* The table of a run's network: compiled with the run's own proxy, applied in one transaction. */
+#include <net/if.h>
+#include <stdio.h>
+
 #include "base/mem.h"
+#include "executor/container/decisions/network-sweep.h"
 #include "executor/container/network/nft-call.h"
 #include "executor/container/supervise/guard.h"
 #include "executor/container/supervise/network-shared.h"
@@ -48,20 +52,48 @@ static int check_proxy(struct supervisor *s, const struct egress_policy *p, stru
 		"choose another subnet_pool");
 }
 
-/* Tables of dead networks that name this bridge: engines give its name to the next network. */
+/*
+ * Tables of dead networks that name this bridge: engines give its name to the next network. And
+ * ours: a shared network's name follows from the executor's id alone, and another home can have one
+ * of that name at another engine of this host.
+ */
 struct others {
-	const char *own, *bridge;
-	struct str *script;
+	const struct supervisor *s;
+	struct str *script; /* NULL: nothing is removed */
+	bool taken;
 };
 
-static void remove_other(void *data, const struct nft_listed *t)
+static bool lives(struct text bridge)
+{
+	char name[IFNAMSIZ];
+
+	snprintf(name, sizeof(name), "%.*s", (int)bridge.len, bridge.len > 0 ? bridge.p : "");
+	return if_nametoindex(name) != 0;
+}
+
+static void look_at(void *data, const struct nft_listed *t)
 {
 	auto_error struct error err = ERROR_INIT;
-	const struct others *o = data;
+	struct others *o = data;
+	const char *bridge = o->s->network.made.bridge;
+	bool same_bridge = bridge && text_is(t->bridge, bridge);
 
-	if (text_is(t->bridge, o->bridge) && !text_is(t->name, o->own) &&
-		nft_script_remove(t->name, o->script, &err) < 0)
+	if (text_is(t->name, o->s->plan.network.table_name))
+		o->taken = network_sweep_another_home(t->comment, text_of(o->s->home.id)) ||
+			   (!same_bridge && bridge && lives(t->bridge));
+	else if (same_bridge && o->script && nft_script_remove(t->name, o->script, &err) < 0)
 		log_warning("%s", err.message);
+}
+
+bool network_table_taken(struct supervisor *s)
+{
+	auto_error struct error err = ERROR_INIT;
+	struct others others = {.s = s};
+
+	if (!s->plan.network.table || nft_call_tables(look_at, &others, &err) == 0)
+		return others.taken;
+	log_warning("%s", err.message);
+	return true;
 }
 
 /* The rules, and what they are known by. */
@@ -100,13 +132,28 @@ static int note(struct supervisor *s, struct error *err)
 		       : 0;
 }
 
+static int refuse_taken(const struct supervisor *s, struct error *err)
+{
+	error_set(err, ERROR_EGRESS_NETWORK_CONFLICT,
+		"the table %s of network %s is in use for a network of that name at another engine "
+		"or of another home",
+		s->plan.network.table_name, s->plan.network.name);
+	return error_set_remedy(err,
+		"give this executor an id of its own (executors.container.id), or stop the "
+		"sandboxes of the other one and let `cloop executor reap` remove what is left");
+}
+
 /* One transaction: these rules instead of whatever the table has; every guard hears of it. */
 static int replace(struct supervisor *s, struct str *script, struct error *err)
 {
 	const char *table = s->plan.network.table_name;
-	struct others others = {table, s->network.made.bridge, script};
+	struct others others = {.s = s, .script = script};
 
-	if (nft_call_tables(remove_other, &others, err) < 0 || nft_call_apply(script, err) < 0)
+	if (nft_call_tables(look_at, &others, err) < 0)
+		return -1;
+	if (others.taken)
+		return refuse_taken(s, err);
+	if (nft_call_apply(script, err) < 0)
 		return -1;
 	s->network.applied = true;
 	if (fault_hit("network:applied"))

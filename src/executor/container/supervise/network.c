@@ -345,13 +345,14 @@ static bool may_remove(const struct supervisor *s)
 static void conclude(struct supervisor *s, bool removed)
 {
 	bool shared = s->plan.network.shared;
+	bool taken = removed && shared && network_table_taken(s);
 
 	/* First the network, then the table: no network is ever left unfiltered. */
-	if (removed)
+	if (removed && !taken)
 		network_table_remove(s);
-	else if (shared)
+	else if (!removed && shared)
 		network_table_leave(s);
-	if (removed && shared)
+	if (removed && shared && !taken)
 		network_lock_remove(s->home.sockets_fd, s->plan.network.table_name);
 	network_shared_unlock(s, NETWORK_LOCK_USERS);
 	network_shared_unlock(s, NETWORK_LOCK_TABLE);

@@ -59,6 +59,8 @@ void network_adopt(struct supervisor *s);
 /* Compiles with the run's proxy and applies; begins to guard. */
 must_check int network_table_apply(struct supervisor *s, struct error *err);
 void network_table_remove(struct supervisor *s);
+/* The table of our name is another home's or another engine's, or nobody can tell. */
+bool network_table_taken(struct supervisor *s);
 /* Of a shared network: applied anew without this run's proxy. */
 void network_table_leave(struct supervisor *s);
 /* What is known of the network, into network.json. */

@@ -48,6 +48,9 @@ static void test_sweep(void **state)
 	assert_false(network_sweep_removes_table(TEXT("cloop me n"), TEXT("me"), true));
 	assert_false(network_sweep_removes_table(TEXT("cloop you n"), TEXT("me"), false));
 	assert_false(network_sweep_removes_table(TEXT("me n"), TEXT("me"), false));
+	assert_true(network_sweep_another_home(TEXT("cloop you n"), TEXT("me")));
+	assert_false(network_sweep_another_home(TEXT("cloop me n"), TEXT("me")));
+	assert_false(network_sweep_another_home(TEXT(""), TEXT("me")));
 }
 
 static void test_lines(void **state)
