@@ -84,7 +84,8 @@ def test_memory(stage):
 
 @on("P")
 def test_example(stage, tmp_path):
-    """examples/embed, built by pkg-config against the library as it is installed."""
+    """examples/embed, built by pkg-config against the library as it is installed, shared and static; the
+    first time the command is told to end."""
     root = tmp_path / "root"
     subprocess.run(["meson", "install", "-C", BUILD, "--no-rebuild", "--quiet", "--destdir", root],
                    check=True, stdout=subprocess.DEVNULL)
@@ -92,11 +93,21 @@ def test_example(stage, tmp_path):
     flags = {"PKG_CONFIG_PATH": str(libcloop.parent), "PKG_CONFIG_SYSROOT_DIR": str(root)}
     embed = tmp_path / "embed"
     shutil.copytree(ROOT / "examples" / "embed", embed)
-    subprocess.run(["make", "-s", "-C", embed], check=True, env={**os.environ, **flags})
+    subprocess.run(["make", "-s", "-C", embed, "embed", "embed-static"], check=True,
+                   env={**os.environ, **flags, "CFLAGS": "-Wall -Wextra -Werror"})
+    needed = subprocess.run(["readelf", "-d", embed / "embed-static"], check=True, capture_output=True).stdout
+    assert b"libcloop" not in needed and b"libjansson" in needed
     shim, = root.rglob("cloop-shim")
-    env = {"LD_LIBRARY_PATH": str(libcloop.parent.parent), "CLOOP_LIBEXEC_DIR": str(shim.parent)}
-    words = [embed / "embed", stage.home, stage.engine.oci_runtime, IMAGE, "echo", "hello"]
-    p = stage.engine.popen(words, env=env, cwd=stage.project, stdout=subprocess.PIPE,
-                           stderr=subprocess.PIPE)
-    assert p.communicate(timeout=SECONDS) == (b"hello\n", b"") and p.returncode == 0
+    env = {"CLOOP_LIBEXEC_DIR": str(shim.parent)}
+
+    def run(program, seconds, *command, **more):
+        words = [embed / program, stage.home, stage.engine.oci_runtime, IMAGE, seconds, *command]
+        p = stage.engine.popen(words, env={**env, **more}, cwd=stage.project, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+        return *p.communicate(timeout=SECONDS), p.returncode
+
+    stubborn = "trap 'echo told; exit 7' TERM; echo begun; while :; do sleep 0.05; done"
+    out, said, code = run("embed", "1", "sh", "-c", stubborn, LD_LIBRARY_PATH=str(libcloop.parent.parent))
+    assert (out, code) == (b"begun\ntold\n", 7) and said.endswith(b" ended: nonzero\n")
+    assert run("embed-static", "60", "echo", "hello") == (b"hello\n", b"", 0)
     stage.home_is_free()

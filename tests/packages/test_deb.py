@@ -165,6 +165,20 @@ def test_library(installed):
     assert installed.run("cloop", "version").strip() == f"cloop {version}"
 
 
+def test_example(installed, project):
+    """The example of libcloop-dev, built by its README, ends a run with nothing of it left."""
+    installed.sh("""
+        cp -r /usr/share/doc/libcloop-dev/examples/embed /srv/embed && cd /srv/embed
+        eval "$(grep '^cc -o embed ' README.md) -Wall -Wextra -Werror" """)
+    command = "trap 'echo told; exit 7' TERM; echo begun; while :; do sleep 0.05; done"
+    r = installed.sh("""
+        cd "$1" && valgrind --quiet --error-exitcode=9 --leak-check=full --child-silent-after-fork=yes \
+            --log-file=/srv/valgrind.log /srv/embed/embed "" runc "$2" 1 sh -c "$3"
+        """, project, IMAGE, command, status=None)
+    assert (r.returncode, r.stdout) == (7, "begun\ntold\n"), (r, (installed.srv / "valgrind.log").read_text())
+    assert left_of_runs(installed, "root") == []
+
+
 def left_of_runs(debian, name):
     """Containers, networks and supervisors that are there, of root or a user; tables of nft."""
     ask = debian.run if name == "root" else lambda *words: debian.user(name, *words)
