@@ -2,16 +2,14 @@
 
 #include <string.h>
 
-#include "base/mem.h"
-
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 void base64_encode(struct text bytes, struct secret *ret)
 {
 	size_t len = (bytes.len + 2) / 3 * 4;
-	char *at = mem_alloc(len + 1);
 
-	*ret = (struct secret){.p = at, .len = len};
+	secret_make(len, ret);
+	char *at = ret->p;
 	for (size_t i = 0; i < bytes.len; i += 3) {
 		unsigned bits = 0;
 		for (size_t j = 0; j < 3; j++)
@@ -45,8 +43,8 @@ bool base64_decode(struct text t, struct secret *ret)
 	*ret = (struct secret){.p = NULL};
 	if (t.len % 4 != 0)
 		return false;
-	ret->p = mem_alloc(t.len / 4 * 3 + 1);
-	ret->len = t.len / 4 * 3 - padding;
+	secret_make(t.len / 4 * 3, ret);
+	ret->len -= padding;
 	for (size_t i = 0; i < t.len; i += 4)
 		if (!decode(t.p + i, i + 4 < t.len ? 4 : 4 - padding, ret->p + i / 4 * 3))
 			return false;

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/wipe.h"
 
 struct allocator {
@@ -54,9 +53,9 @@ void json_secret_write(const json_t *value, struct secret *ret)
 {
 	size_t flags = JSON_COMPACT | JSON_ENCODE_ANY;
 	struct allocator usual = begin_wiping();
-	struct secret text = {.len = json_dumpb(value, NULL, 0, flags)};
+	struct secret text;
 
-	text.p = mem_alloc(text.len + 1);
+	secret_make(json_dumpb(value, NULL, 0, flags), &text);
 	json_dumpb(value, text.p, text.len, flags);
 	end_wiping(usual);
 	*ret = text;

@@ -66,8 +66,7 @@ static void compose(const struct image_reference *r, const struct auth_login *l,
 				entry, "identitytoken", json_string(l->identity_token.p));
 		json_object_set_new(json_object_get(config, "auths"), key_of(r), entry);
 	}
-	ret->len = json_dumpb(config, NULL, 0, JSON_COMPACT);
-	ret->p = mem_alloc(ret->len + 1);
+	secret_make(json_dumpb(config, NULL, 0, JSON_COMPACT), ret);
 	json_dumpb(config, ret->p, ret->len, JSON_COMPACT);
 }
 

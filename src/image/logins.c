@@ -96,7 +96,8 @@ static int read_all(int fd, const char *path, struct secret *ret, struct error *
 	ssize_t n = 1;
 	size_t room = AUTH_FILE_MAX_BYTES + 1;
 
-	ret->p = mem_alloc(room + 1);
+	secret_make(room, ret);
+	ret->len = 0;
 	while (n > 0 && ret->len < room) {
 		n = read(fd, ret->p + ret->len, room - ret->len);
 		if (n < 0 && errno == EINTR)

@@ -168,7 +168,7 @@ static void begin_collecting(struct client *c, const struct control_op *op, cons
 	}
 	c->collecting = op;
 	c->request = json_deep_copy(request);
-	c->bytes = (struct secret){mem_alloc((size_t)size + 1), (size_t)size};
+	secret_make((size_t)size, &c->bytes);
 	c->got = 0;
 }
 

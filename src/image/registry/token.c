@@ -81,8 +81,9 @@ void token_add_query(const struct token_question *q, struct url *realm)
 void token_form(const struct token_question *q, struct text identity_token, struct secret *ret)
 {
 	AUTO(str) parameters = STR_INIT(3 * (CHALLENGE_MAX_BYTES + IMAGE_TEXT_MAX) + 256);
-	AUTO(secret) token = {.p = mem_alloc(3 * identity_token.len + 1)};
+	AUTO(secret) token;
 
+	secret_make(3 * identity_token.len, &token);
 	token.len = (size_t)(encode(identity_token, token.p) - token.p);
 	add_parameters(q, &parameters);
 	SECRET_CONCAT(ret, TEXT("grant_type=refresh_token&"), text_of(str_text(&parameters)),

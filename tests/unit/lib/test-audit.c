@@ -219,8 +219,35 @@ static void test_the_network_of_a_build(void **state)
 	}
 }
 
+/* AddressSanitizer makes mlock() do nothing. */
+#if defined(__SANITIZE_ADDRESS__)
+#define LOCKS false
+#elif defined(__has_feature)
+#define LOCKS (!__has_feature(address_sanitizer))
+#else
+#define LOCKS true
+#endif
+
+/* What the process has locked into memory. */
+static long locked_kb(void)
+{
+	FILE *f = fopen("/proc/self/status", "re");
+	char line[256];
+	long kb = -1;
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		if (strncmp(line, "VmLck:", 6) == 0)
+			for (const char *c = line, *last = c + strlen(c); c < last; c++)
+				if (*c >= '0' && *c <= '9')
+					kb = (kb < 0 ? 0 : kb * 10) + (*c - '0');
+	fclose(f);
+	return kb;
+}
+
 static void test_secrets_are_staged_and_wiped(void **state)
 {
+	long before = locked_kb();
 	const struct cloop_secret_file files[] = {
 		{.name = "token", .data = "s3cret", .size = 6},
 		{.name = "key", .data = "k", .size = 1, .mode = 0400},
@@ -236,6 +263,8 @@ static void test_secrets_are_staged_and_wiped(void **state)
 	assert_int_equal(cloop_container_audit_secret_staging(
 				 &options, &podman, project, &spec, &staging, err),
 		0);
+	/* Two contents, a page each. */
+	assert_true(!LOCKS || locked_kb() >= before + 8);
 	assert_non_null(cloop_staging_dirs(staging)[0]);
 	assert_null(cloop_staging_dirs(staging)[1]);
 	snprintf(dir, sizeof(dir), "%s", cloop_staging_dirs(staging)[0]);
@@ -256,6 +285,7 @@ static void test_secrets_are_staged_and_wiped(void **state)
 	}
 	assert_true(mounted);
 	cloop_staging_cleanup(staging);
+	assert_int_equal(locked_kb(), before);
 	assert_int_equal(stat(dir, &st), -1);
 	cloop_staging_cleanup(NULL);
 }

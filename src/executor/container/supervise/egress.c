@@ -282,13 +282,15 @@ static int open_session(struct supervisor *s, struct error *err)
 static char *replaced(const char *text, const char *from, struct text to)
 {
 	const char *at = strstr(text, from);
-	struct secret whole;
 
 	if (!at)
 		return NULL;
-	SECRET_CONCAT(
-		&whole, ((struct text){text, (size_t)(at - text)}), to, text_of(at + strlen(from)));
-	return whole.p;
+	size_t before = (size_t)(at - text), after = strlen(at) - strlen(from);
+	char *whole = mem_alloc(before + to.len + after + 1);
+	memcpy(whole, text, before);
+	memcpy(whole + before, to.p, to.len);
+	memcpy(whole + before + to.len, at + strlen(from), after);
+	return whole;
 }
 
 static void replace(char **text, const char *from, struct text to)

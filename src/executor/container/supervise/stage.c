@@ -122,7 +122,8 @@ int stage_read(const struct stage *s, const char *name, struct secret *ret, stru
 	if (!S_ISREG(st.st_mode) || st.st_size > CONTENT_MAX)
 		return error_set(err, ERROR_SECRET_STAGE_FAILED, "%s is no secret file any more",
 			quoted_string(name));
-	struct secret content = {mem_alloc((size_t)st.st_size + 1), (size_t)st.st_size};
+	struct secret content;
+	secret_make((size_t)st.st_size, &content);
 	if (pread(fd, content.p, content.len, 0) != (ssize_t)content.len) {
 		secret_done(&content);
 		return failed(err, "reading the secret file", name);
