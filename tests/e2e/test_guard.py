@@ -8,9 +8,11 @@ import pytest
 
 from filtering import Mounts, configure, in_a_box, networks, note, sleeper, stop, supervisor, tables, warned
 from internet import interfaces, until
+from refusing import HANG, REFUSE, engine_without
 from test_journal import journal
 
 LOST_SECONDS = 1
+CUT_SECONDS = 10  # that the engine has to do it
 SLACK = 3  # of a machine that does other things, too
 
 
@@ -45,6 +47,31 @@ def test_cut_off(stage, net, words):
     until(lambda: note(stage, handle)["lost"])
     stop(stage, handle)
     assert [row for row in journal(stage) if row["kind"] == "egress_filter_lost"]
+
+
+def test_an_engine_that_hangs(stage, net):
+    """The sandbox is off, that is on record, and the supervisor goes on meanwhile."""
+    with engine_without(stage, "disconnect", HANG):
+        handle, pid = sleeper(stage)
+        net.at(net.box, "nft", *of(net, "delete table inet TABLE"))
+        assert lost(pid) < LOST_SECONDS * SLACK
+        until(lambda: note(stage, handle)["lost"])
+        begin = time.monotonic()
+        stop(stage, handle)
+        assert time.monotonic() - begin < CUT_SECONDS
+        assert stage.status(handle)["outcome"] == "cancelled"
+
+
+def test_killed_where_nothing_cuts_it_off(stage, net):
+    with engine_without(stage, "disconnect", REFUSE):
+        handle, _ = sleeper(stage, env={"CLOOP_FAULT": "guard:port"})
+        net.at(net.box, "nft", *of(net, "delete table inet TABLE"))
+        record = stage.wait(handle).record
+        assert record["state"] == "killed" and record["code"] == "egress_filter_lost", record
+        assert "not this time" in record["error"], record
+        stage.home_is_free()
+    kinds = [row["kind"] for row in journal(stage)]
+    assert kinds.count("egress_filter_lost") == 1, kinds
 
 
 def test_nft_that_says_nothing(stage, net):

@@ -130,7 +130,9 @@ static void on_cut(void *data, const struct engine_answer *answer)
 	struct supervisor *s = data;
 
 	s->guard.cut = NULL;
-	if (answer->exit_code == 0 || s->guard.is_cut) {
+	if (s->network.lost)
+		return;
+	if (answer->exit_code == 0) {
 		note_cut(s);
 		return;
 	}
@@ -146,15 +148,15 @@ static void cut_off(struct supervisor *s)
 	network_line_disconnect(s->plan.network.name, supervisor_container(s), &words);
 	s->guard.cut = supervisor_engine_line(s, &words, CUT_TIMEOUT_MS, on_cut, &err);
 	/*
-	 * Meanwhile by ourselves: it is mostly faster, but may have to wait for ip; and podman
-	 * 4.3.1 with CNI fails to disconnect where its own rules were flushed, too.
+	 * Meanwhile by ourselves, which is faster; and podman 4.3.1 with CNI fails to disconnect
+	 * where its own rules were flushed, too.
 	 */
-	s->guard.is_cut = network_port_cut(s, &why) == 0;
-	if (!s->guard.is_cut)
-		log_warning("%s", why.message);
-	if (!s->guard.cut && s->guard.is_cut)
+	if (network_port_cut(s, &why) == 0) {
 		note_cut(s);
-	else if (!s->guard.cut)
+		return;
+	}
+	log_warning("%s", why.message);
+	if (!s->guard.cut)
 		kill_run(s, err.message);
 }
 

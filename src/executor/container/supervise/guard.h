@@ -17,7 +17,6 @@ struct guard {
 	struct loop_source *source, *timer;
 	struct engine_call *check; /* a listing under way */
 	struct engine_call *cut;   /* `network disconnect` under way */
-	bool is_cut;               /* the sandbox has lost its interface already */
 	bool soon;                 /* the timer is due within moments */
 	bool again;                /* something came during a listing */
 	unsigned failures;         /* listings that failed, in a row */

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "executor/container/network/bridge-port.h"
 #include "executor/container/supervise/supervisor.h"
+#include "sys/fault.h"
 
 /* *ret 0: the sandbox has none. */
 static int find(struct supervisor *s, unsigned *ret, struct error *err)
@@ -25,6 +26,8 @@ int network_port_cut(struct supervisor *s, struct error *err)
 {
 	unsigned port;
 
+	if (fault_hit("guard:port"))
+		return error_set(err, ERROR_IO, "fault injected at guard:port");
 	if (find(s, &port, err) < 0)
 		return -1;
 	return port ? bridge_port_delete(port, err) : 0;
