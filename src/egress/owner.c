@@ -248,11 +248,11 @@ int egress_owner_open(struct egress_owner *o, const struct egress_session *sessi
 }
 
 int egress_owner_renew(
-	struct egress_owner *o, const char *session, int64_t deadline_ns, struct error *err)
+	struct egress_owner *o, const char *session, int64_t deadline_ms, struct error *err)
 {
 	return ask(o,
-		json_pack("{s:s, s:s, s:I}", "op", "renew", "session", session, "deadline_ns",
-			(json_int_t)deadline_ns),
+		json_pack("{s:s, s:s, s:I}", "op", "renew", "session", session,
+			"deadline_boottime_ms", (json_int_t)deadline_ms),
 		-1, NULL, err);
 }
 

@@ -53,9 +53,9 @@ struct egress_owner_facts {
  */
 must_check int egress_owner_open(struct egress_owner *o, const struct egress_session *session,
 	const char *listener, const struct egress_owner_facts *facts, struct error *err);
-/* Never shortens. -1 also for a session that is unknown or has lapsed. */
+/* deadline_ms: boottime. Never shortens. -1 also for a session that is unknown or has lapsed. */
 must_check int egress_owner_renew(
-	struct egress_owner *o, const char *session, int64_t deadline_ns, struct error *err);
+	struct egress_owner *o, const char *session, int64_t deadline_ms, struct error *err);
 /*
  * Severs its connections, before the call answers. One that is unknown is closed: 1, counters are
  * 0. `reason` is a word for the audit row, such as `run_ended` or `revoked`.

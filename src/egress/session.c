@@ -8,7 +8,7 @@ void egress_session_done(struct egress_session *s)
 {
 	secret_done(&s->token);
 	egress_grant_done(&s->grant);
-	*s = (struct egress_session){.deadline_ns = 0};
+	*s = (struct egress_session){.deadline_ms = 0};
 }
 
 bool egress_session_id_valid(struct text id)
@@ -19,11 +19,12 @@ bool egress_session_id_valid(struct text id)
 
 json_t *egress_session_to_json(const struct egress_session *s)
 {
-	return json_pack("{s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:I}", "session", s->id,
+	return json_pack("{s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "session", s->id,
 		"token_sha256", s->token_sha256, "grant", egress_grant_to_json(&s->grant),
-		"deadline_ns", (json_int_t)s->deadline_ns, "max_connections",
-		(json_int_t)s->max_connections, "dial_timeout_s", (json_int_t)s->dial_timeout_s,
-		"bytes_up", (json_int_t)s->bytes_up, "bytes_down", (json_int_t)s->bytes_down);
+		"grant_expires_ns", (json_int_t)s->grant.expires_at_ns, "deadline_boottime_ms",
+		(json_int_t)s->deadline_ms, "max_connections", (json_int_t)s->max_connections,
+		"dial_timeout_s", (json_int_t)s->dial_timeout_s, "bytes_up",
+		(json_int_t)s->bytes_up, "bytes_down", (json_int_t)s->bytes_down);
 }
 
 static int read_number(
@@ -42,7 +43,10 @@ static int read_numbers(json_t *object, struct egress_session *ret, struct error
 {
 	int64_t connections, dial, up, down;
 
-	if (read_number(object, "deadline_ns", INT64_MAX, &ret->deadline_ns, err) < 0 ||
+	if (read_number(object, "grant_expires_ns", INT64_MAX, &ret->grant.expires_at_ns, err) <
+			0 ||
+		read_number(object, "deadline_boottime_ms", INT64_MAX, &ret->deadline_ms, err) <
+			0 ||
 		read_number(object, "max_connections", EGRESS_SESSION_CONNECTIONS_MAX, &connections,
 			err) < 0 ||
 		read_number(object, "dial_timeout_s", EGRESS_SESSION_DIAL_TIMEOUT_MAX, &dial, err) <
@@ -62,7 +66,7 @@ int egress_session_read(json_t *object, struct egress_session *ret, struct error
 	struct text id = json_get_text(object, "session"),
 		    digest = json_get_text(object, "token_sha256");
 
-	*ret = (struct egress_session){.deadline_ns = 0};
+	*ret = (struct egress_session){.deadline_ms = 0};
 	if (!id.p || !egress_session_id_valid(id))
 		return error_set(err, ERROR_EGRESS_PROXY_FAILED, "%s is no ID of a session",
 			quoted(id.p ? id : TEXT("")));

@@ -35,7 +35,11 @@ struct egress_session {
 	char token_sha256[SHA256_HEX_SIZE];
 	/* A snapshot, with the default budgets filled in where the grant has none. */
 	struct egress_grant grant;
-	int64_t deadline_ns; /* since 1970 */
+	/*
+	 * By boottime of this boot, which no step of the wall clock moves. The grant's own end, of
+	 * which expires_at_ns goes along, is one of the wall clock.
+	 */
+	int64_t deadline_ms;
 	unsigned max_connections;
 	unsigned dial_timeout_s;
 	uint64_t bytes_up, bytes_down; /* used before */
@@ -46,7 +50,7 @@ void egress_session_done(struct egress_session *s);
 /* sess_ and 24 digits 0-9a-f. */
 bool egress_session_id_valid(struct text id);
 
-/* All of it but the token: {"session","token_sha256","grant":{…},"deadline_ns",…}. */
+/* All of it but the token: {"session","token_sha256","grant":{…},"deadline_boottime_ms",…}. */
 must_check json_t *egress_session_to_json(const struct egress_session *s);
 /*
  * Reads it back; members of other names are left alone. -1: egress_proxy_failed, or what is wrong

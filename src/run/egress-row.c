@@ -14,6 +14,7 @@ void egress_row_done(struct egress_row *r)
 	free(r->project);
 	free(r->executor);
 	free(r->subject);
+	free(r->boot_id);
 }
 
 static char *copy(struct text t)
@@ -35,7 +36,7 @@ void egress_row_read(void *data, const struct store_egress_session *e)
 		.project = copy(e->project),
 		.executor = copy(e->executor),
 		.subject = copy(e->subject),
-		.opened_at = e->opened_at,
+		.boot_id = copy(e->boot_id),
 		.deadline = e->deadline,
 		.window = json_get_int(policy, "session_ttl_s", 0),
 		.bytes_up = e->bytes_up,
@@ -43,6 +44,7 @@ void egress_row_read(void *data, const struct store_egress_session *e)
 		.events_read = e->events_read,
 		.open = e->open,
 	};
+	r->opened = (struct two_clocks){e->opened_at, e->boottime_ms, text_of(r->boot_id)};
 }
 
 int egress_row_audit(struct store *s, const struct egress_row *r, const char *action,

@@ -8,10 +8,12 @@
 
 #include "base/cleanup.h"
 #include "store/egress-session.h"
+#include "vault/two-clocks.h"
 
 struct egress_row {
-	char *id, *grant, *run, *project, *executor, *subject;
-	int64_t opened_at, deadline, window; /* as in the store; seconds of a session's window */
+	char *id, *grant, *run, *project, *executor, *subject, *boot_id;
+	struct two_clocks opened; /* borrows boot_id */
+	int64_t deadline, window; /* as in the store; seconds of a session's window */
 	int64_t bytes_up, bytes_down, events_read;
 	bool open;
 };

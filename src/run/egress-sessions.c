@@ -6,7 +6,7 @@
 #include "run/egress-grants.h"
 #include "vault/time-json.h"
 
-#define NS INT64_C(1000000000)
+enum { MS = 1000 };
 
 /* ---- The grant, read again ---- */
 
@@ -32,11 +32,12 @@ static int judge(struct store *s, const char *grant, struct terms *ret, struct e
 	return r < 0 ? -1 : !ret->active;
 }
 
-static int64_t deadline_of(int64_t window, const struct terms *t)
+/* Seconds that a session of this window lives from now on, if it is not renewed. */
+static int64_t life_of(int64_t window, const struct terms *t)
 {
-	int64_t end = t->now->realtime + window;
+	int64_t left = t->end - t->now->realtime;
 
-	return end < t->end ? end : t->end;
+	return window < left ? window : left;
 }
 
 /* ---- Opening ---- */
@@ -56,7 +57,7 @@ static int insert(struct store *s, const struct egress_session *session,
 		.subject = text_of(session->grant.subject.text),
 		.policy = text_of(line),
 		.opened_at = now->realtime,
-		.deadline = session->deadline_ns / NS,
+		.deadline = now->realtime + (session->deadline_ms - now->boottime_ms) / MS,
 		.boot_id = now->boot_id,
 		.boottime_ms = now->boottime_ms,
 	};
@@ -81,11 +82,27 @@ int egress_sessions_open(struct store *s, struct egress_session *session,
 			session->grant.id);
 	if (ended < 0)
 		return -1;
-	session->deadline_ns = deadline_of(session->grant.session_ttl_s, &t) * NS;
+	session->deadline_ms = now->boottime_ms + life_of(session->grant.session_ttl_s, &t) * MS;
 	return insert(s, session, who, now, err);
 }
 
 /* ---- Renewing and closing ---- */
+
+/* Moves the end of a session that has so much left; how much it has then. -1 + err. */
+static int64_t prolong(struct store *s, const struct egress_row *r, const struct terms *t,
+	int64_t left_ms, struct error *err)
+{
+	int64_t wanted_ms = life_of(r->window, t) * MS;
+	int64_t more = wanted_ms > left_ms ? (wanted_ms - left_ms) / MS : 0;
+	int moved = store_egress_session_renew(s, r->id, r->deadline + more, err);
+
+	left_ms += more * MS;
+	if (moved != 0)
+		return moved < 0 ? -1 : left_ms;
+	/* For people, who read their own clock. */
+	json_t *told = json_pack("{s:o}", "deadline", time_json(t->now->realtime + left_ms / MS));
+	return egress_row_audit(s, r, "egress.renew", "system", told, err) < 0 ? -1 : left_ms;
+}
 
 int egress_sessions_renew(struct store *s, const char *run, const struct two_clocks *now,
 	json_t **ret, struct error *err)
@@ -100,19 +117,17 @@ int egress_sessions_renew(struct store *s, const char *run, const struct two_clo
 		return none < 0 ? -1 : 0;
 	}
 	int ended = judge(s, r.grant, &t, err);
-	if (ended != 0 || r.deadline <= now->realtime) {
+	int64_t left_ms = two_clocks_left_ms(&r.opened, r.deadline, now);
+	if (ended != 0 || left_ms <= 0) {
 		*ret = json_null();
 		return ended < 0 ? -1 : 0;
 	}
-	int64_t deadline = deadline_of(r.window, &t);
-	int still = store_egress_session_renew(s, r.id, deadline, err);
-	if (still < 0 || (still == 0 && egress_row_audit(s, &r, "egress.renew", "system",
-						json_pack("{s:o}", "deadline", time_json(deadline)),
-						err) < 0))
+	left_ms = prolong(s, &r, &t, left_ms, err);
+	if (left_ms < 0)
 		return -1;
-	int64_t end = deadline > r.deadline ? deadline : r.deadline;
-	*ret = json_pack("{s:s, s:I, s:I}", "session", r.id, "deadline_ns", (json_int_t)end * NS,
-		"expires_in_s", (json_int_t)(end - now->realtime));
+	*ret = json_pack("{s:s, s:I, s:I}", "session", r.id, "deadline_boottime_ms",
+		(json_int_t)(now->boottime_ms + left_ms), "expires_in_s",
+		(json_int_t)(left_ms / MS));
 	return 0;
 }
 

@@ -20,9 +20,10 @@ struct egress_sessions_who {
 must_check int egress_sessions_open(struct store *s, struct egress_session *session,
 	const struct egress_sessions_who *who, const struct two_clocks *now, struct error *err);
 /*
- * The run's session lives on, if its grant does: {"session","deadline_ns","expires_in_s"}, or null
- * where there is none that is open, or its grant is over. Never shortens; egress.renew only where
- * the deadline moved.
+ * The run's session lives on, if its grant does: {"session","deadline_boottime_ms","expires_in_s"},
+ * or null where there is none that is open, its grant is over, or its own time: by boottime in the
+ * boot in which it was opened, else by the wall clock. Never shortens; egress.renew only where the
+ * deadline moved.
  */
 must_check int egress_sessions_renew(struct store *s, const char *run, const struct two_clocks *now,
 	json_t **ret, struct error *err);

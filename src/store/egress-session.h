@@ -20,8 +20,12 @@ struct store_egress_session {
 	struct text run; /* its handle: a run has one session; `egress test` has its own word */
 	struct text project, executor, subject;
 	struct text policy;
-	int64_t opened_at, deadline; /* seconds since 1970; the deadline only grows */
-	struct text boot_id;         /* boot of opened_at, and its boottime */
+	/*
+	 * Seconds since 1970 on the wall clock as it went at opened_at (two_clocks_left_ms); the
+	 * deadline only grows.
+	 */
+	int64_t opened_at, deadline;
+	struct text boot_id; /* boot of opened_at, and its boottime */
 	int64_t boottime_ms;
 	int64_t bytes_up, bytes_down; /* as they were last told */
 	int64_t events_read;          /* bytes of the run's events that are in the audit trail */

@@ -20,3 +20,10 @@ struct two_clocks {
  * `end`, or earlier where the wall clock was set back since.
  */
 int64_t two_clocks_end(const struct two_clocks *begun, int64_t end, const struct two_clocks *now);
+/*
+ * Milliseconds that are left to something that is to end at `end` on the wall clock as it went at
+ * `begun`; 0 or less: it is over. In the same boot by boottime, so that a step of the wall clock
+ * neither lengthens nor shortens it; in another one by the wall clock of now.
+ */
+int64_t two_clocks_left_ms(
+	const struct two_clocks *begun, int64_t end, const struct two_clocks *now);

@@ -45,6 +45,11 @@ def listening(address="127.0.0.1", port=0, backlog=1024):
     return s
 
 
+def boottime_ms(seconds):
+    """So many seconds from now."""
+    return int((time.clock_gettime(time.CLOCK_BOOTTIME) + seconds) * 1000)
+
+
 class Session:
     def __init__(self, hosts=(), cidrs=(), ports=(80, 443), methods=("*",), up=0, down=0):
         self.id = "sess_" + secrets.token_hex(12)
@@ -121,7 +126,7 @@ class Proxy:
     def open(self, session, listener="run", seconds=600, connections=64, dial=15, used=(0, 0)):
         self.told(op="open", session=session.id, listener=listener, grant=session.grant,
                   token_sha256=hashlib.sha256(session.token.encode()).hexdigest(),
-                  deadline_ns=time.time_ns() + int(seconds * 1e9), max_connections=connections,
+                  deadline_boottime_ms=boottime_ms(seconds), grant_expires_ns=0, max_connections=connections,
                   dial_timeout_s=dial, bytes_up=used[0], bytes_down=used[1], handle="h-1",
                   project="/srv/a project", executor_id="container", subject="any")
         return session

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from proxyproc import Proxy, Session, listening, proxy
+from proxyproc import Proxy, Session, boottime_ms, listening, proxy
 
 LOOPBACK = ("127.0.0.1/32", "::1/128")
 pytestmark = pytest.mark.root
@@ -254,7 +254,7 @@ def test_a_session_ends_with_its_deadline(stage):
     assert (close["bytes_up"], close["bytes_down"]) == (4, 4)
     late = stage.ask(stage.get(s, o))
     assert verdict(late) == "session_expired" and late.startswith("HTTP/1.1 407")
-    assert not stage.proxy.ask(op="renew", session=s.id, deadline_ns=time.time_ns() + 10**12)["ok"]
+    assert not stage.proxy.ask(op="renew", session=s.id, deadline_boottime_ms=boottime_ms(1000))["ok"]
     stage.proxy.close_session(s)
     assert len(stage.proxy.rows("egress.close")) == 1
     assert verdict(stage.ask(stage.get(s, o))) == "unauthenticated"
@@ -263,11 +263,11 @@ def test_a_session_ends_with_its_deadline(stage):
 def test_a_renewal_moves_the_deadline_and_never_back(stage):
     o = stage.origin(answering())
     s = stage.session(o, how={"seconds": 1})
-    stage.proxy.told(op="renew", session=s.id, deadline_ns=time.time_ns() + 600 * 10**9)
-    stage.proxy.told(op="renew", session=s.id, deadline_ns=time.time_ns() - 10**9)
+    stage.proxy.told(op="renew", session=s.id, deadline_boottime_ms=boottime_ms(600))
+    stage.proxy.told(op="renew", session=s.id, deadline_boottime_ms=boottime_ms(-1))
     time.sleep(1.2)
     assert b"hello" in stage.send(stage.get(s, o)).recv(4096)
-    assert not stage.proxy.ask(op="renew", session="sess_" + "0" * 24, deadline_ns=1)["ok"]
+    assert not stage.proxy.ask(op="renew", session="sess_" + "0" * 24, deadline_boottime_ms=1)["ok"]
 
 
 def test_closing_cuts_a_running_download(stage):

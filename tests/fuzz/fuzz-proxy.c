@@ -62,7 +62,7 @@ static void open_session(void)
 		"\"hosts\": [\"a\"], \"max_bytes_down\": 60000, \"max_bytes_up\": 60000}",
 		0, NULL);
 	struct egress_session s = {
-		.deadline_ns = clock_realtime_ns() + INT64_C(3600000000000),
+		.deadline_ms = clock_boottime_ms() + 3600000,
 		.max_connections = 64,
 		.dial_timeout_s = 15,
 	};

@@ -3,7 +3,7 @@
  * SOCK_SEQPACKET socket. Its members `op` and `seq`, then:
  *
  * - open: a session (egress_session_to_json), listener, handle, project, executor_id, subject
- * - renew: session, deadline_ns
+ * - renew: session, deadline_boottime_ms
  * - close: session, reason. Answer: bytes_up, bytes_down, connections, or known: false
  * - add_listener: id, with the socket by SCM_RIGHTS
  * - remove_listener: id

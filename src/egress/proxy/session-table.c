@@ -37,19 +37,17 @@ static int64_t realtime_ns(const struct proxy *p)
 	return p->hooks.realtime_ns ? p->hooks.realtime_ns(p->hooks.data) : clock_realtime_ns();
 }
 
-/* Until then by the wall clock of now: a clock that is set back later moves only one of the two. */
-static void set_deadline(struct session *s, int64_t deadline_ns)
+/* By the wall clock, on which a grant ends. */
+static int64_t grant_left_ms(const struct session *s)
 {
-	int64_t left = deadline_ns - realtime_ns(s->proxy);
+	int64_t end = s->s.grant.expires_at_ns;
 
-	s->s.deadline_ns = deadline_ns;
-	s->deadline_ms = clock_boottime_ms() + left / NS_PER_MS + (left % NS_PER_MS > 0);
+	return end == 0 ? INT64_MAX : (end - realtime_ns(s->proxy) + NS_PER_MS - 1) / NS_PER_MS;
 }
 
 bool session_table_expired(const struct session *s)
 {
-	return s->lapsed || realtime_ns(s->proxy) >= s->s.deadline_ns ||
-	       clock_boottime_ms() >= s->deadline_ms;
+	return s->lapsed || clock_boottime_ms() >= s->s.deadline_ms || grant_left_ms(s) <= 0;
 }
 
 static void write_close(struct session *s, const char *reason)
@@ -74,10 +72,10 @@ static void look_at_clock(void *data);
 
 static void arm(struct session *s)
 {
-	int64_t now = clock_boottime_ms();
-	int64_t left = (s->s.deadline_ns - realtime_ns(s->proxy) + NS_PER_MS - 1) / NS_PER_MS;
+	int64_t now = clock_boottime_ms(), left = s->s.deadline_ms - now;
+	int64_t of_grant = grant_left_ms(s);
 
-	left = left < s->deadline_ms - now ? left : s->deadline_ms - now;
+	left = left < of_grant ? left : of_grant;
 	left = left < LOOK_AGAIN_MS ? left : LOOK_AGAIN_MS;
 	loop_remove(TAKE_PTR(s->timer));
 	s->timer = loop_at(s->proxy->loop, now + (left > 0 ? left : 0), look_at_clock, s);
@@ -148,8 +146,7 @@ static struct session *session_new(
 	s->listener = mem_strdup(listener);
 	s->members = render_members(given, request);
 	s->s = *given;
-	*given = (struct egress_session){.deadline_ns = 0};
-	set_deadline(s, s->s.deadline_ns);
+	*given = (struct egress_session){.deadline_ms = 0};
 	LIST_INIT(&s->conns);
 	LIST_INSERT_HEAD(&p->sessions, s, link);
 	arm(s);
@@ -171,7 +168,7 @@ static int check_same(const struct session *s, const struct egress_session *give
 
 int session_table_open(struct proxy *p, json_t *request, struct error *err)
 {
-	AUTO(egress_session) given = {.deadline_ns = 0};
+	AUTO(egress_session) given = {.deadline_ms = 0};
 	const struct egress_session *told = &given;
 	const char *listener = json_get_string(request, "listener");
 
@@ -201,13 +198,13 @@ static struct session *named(struct proxy *p, json_t *request)
 int session_table_renew(struct proxy *p, json_t *request, struct error *err)
 {
 	struct session *s = named(p, request);
-	int64_t deadline = json_get_int(request, "deadline_ns", 0);
+	int64_t deadline = json_get_int(request, "deadline_boottime_ms", 0);
 
 	if (!s || session_table_expired(s))
 		return error_set(err, ERROR_EGRESS_PROXY_FAILED,
 			"there is no such session, or it has lapsed");
-	if (deadline > s->s.deadline_ns)
-		set_deadline(s, deadline);
+	if (deadline > s->s.deadline_ms)
+		s->s.deadline_ms = deadline;
 	return 0;
 }
 

@@ -11,8 +11,7 @@ struct session {
 	char *listener;          /* the only one it is good on */
 	char *members;           /* of its events, rendered */
 	struct meter up, down;
-	int64_t deadline_ms; /* by boottime, for a wall clock that is set back */
-	bool lapsed;         /* its deadline has come: it stays to be told so */
+	bool lapsed; /* its deadline has come: it stays to be told so */
 	struct loop_source *timer;
 	LIST_HEAD(session_conns, conn) conns;
 	uint64_t n_conns;

@@ -29,7 +29,7 @@ json_t *launch_to_json(const struct launch *l)
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I}", "run_env", json_exact_list(&l->run_env),
 		"env_file", json_exact(l->env_file), "expected", json_exact_list(&l->expected),
 		"file_sizes", sizes, "egress_token", json_exact(l->egress_token.p),
-		"egress_deadline_ns", (json_int_t)l->egress_deadline_ns);
+		"egress_deadline_ms", (json_int_t)l->egress_deadline_ms);
 }
 
 static int sizes_from_json(const json_t *sizes, struct launch *ret)
@@ -58,6 +58,6 @@ int launch_from_json(json_t *object, struct launch *ret, struct error *err)
 	struct text token = json_get_text(object, "egress_token");
 	if (token.p)
 		SECRET_CONCAT(&ret->egress_token, token);
-	ret->egress_deadline_ns = json_get_int(object, "egress_deadline_ns", 0);
+	ret->egress_deadline_ms = json_get_int(object, "egress_deadline_ms", 0);
 	return 0;
 }

@@ -22,7 +22,7 @@ struct launch {
 	size_t n_files;
 	/* Of the run's session under an egress grant; p NULL = it has none. */
 	struct secret egress_token;
-	int64_t egress_deadline_ns; /* since 1970 */
+	int64_t egress_deadline_ms; /* boottime */
 };
 #define LAUNCH_INIT ((struct launch){.run_env = STRV_INIT(1024), .expected = STRV_INIT(1024)})
 void launch_done(struct launch *l);

@@ -114,7 +114,7 @@ static void open_of(struct proxy_stage *stage, json_t *c)
 	int64_t open = json_get_int(state, "connections", 0);
 	bool expired = json_get_bool(state, "expired", false);
 	struct egress_session s = {
-		.deadline_ns = clock_realtime_ns() + (expired ? -1 : 600) * INT64_C(1000000000),
+		.deadline_ms = clock_boottime_ms() + (expired ? -1 : 600) * 1000,
 		/* As many fewer as the case has open. */
 		.max_connections =
 			(unsigned)(open < SOURCE_CONNECTIONS ? SOURCE_CONNECTIONS - open : 0),
@@ -269,37 +269,59 @@ static void test_a_listener_is_removed_with_its_connections(void **state)
 
 /* ---- The wall clock ---- */
 
-static _Atomic int64_t behind_ns;
+enum { HOUR_S = 3600 };
+#define SECOND INT64_C(1000000000)
 
-static int64_t set_back(void *data)
+static _Atomic int64_t ahead_ns;
+
+static int64_t stepped(void *data)
 {
 	(void)data;
-	return clock_realtime_ns() - behind_ns;
+	return clock_realtime_ns() + ahead_ns;
 }
 
-static void test_a_deadline_holds_when_the_wall_clock_is_set_back(void **state)
+/* The session lives for so long, its grant for an hour. */
+static void open_stepped(struct proxy_stage *stage, int64_t ms)
 {
-	enum { PATIENCE_MS = 60000, PAUSE_MS = 50 };
-	const int64_t second = INT64_C(1000000000);
-	static const struct proxy_hooks slow = {&script, resolve, dial, set_back};
+	static const struct proxy_hooks slow = {&script, resolve, dial, stepped};
 	auto_error struct error err = ERROR_INIT;
 	auto_json *grant =
 		json_loads("{\"id\": \"egress_0123456789abcdef01234567\", \"subject\": \"any\", "
 			   "\"hosts\": [\"one.example\"], \"methods\": [\"PUT\"]}",
 			0, NULL);
+	char end[CLOCK_TEXT_SIZE];
+
+	script = (struct script){.answers = NULL};
+	ahead_ns = 0;
+	clock_format(clock_realtime_ns() + HOUR_S * SECOND, end);
+	json_object_set_new(grant, "expires_at", json_string(end));
+	struct egress_session s = {.deadline_ms = clock_boottime_ms() + ms,
+		.max_connections = 1,
+		.dial_timeout_s = 15};
+	assert_done(proxy_stage_begin(stage, &slow, &err), &err);
+	assert_done(proxy_stage_open(stage, grant, &s, &err), &err);
+}
+
+/* `method_not_allowed` while it lives. */
+static void assert_asked(struct proxy_stage *stage, const char *verdict, int status)
+{
+	auto_free char *answer = mem_alloc(ANSWER_SIZE);
+
+	ask(stage, "GET http://one.example/ HTTP/1.1\r\n" PROXY_STAGE_CREDENTIALS "\r\n", answer);
+	assert_verdict(answer, verdict, status);
+}
+
+static void test_a_deadline_holds_when_the_wall_clock_is_set_back(void **state)
+{
+	enum { PATIENCE_MS = 60000, PAUSE_MS = 50 };
+	auto_error struct error err = ERROR_INIT;
 	auto_free char *answer = mem_alloc(ANSWER_SIZE);
 	struct proxy_stage stage;
 	int64_t until = clock_boottime_ms() + PATIENCE_MS;
 
 	(void)state;
-	script = (struct script){.answers = NULL};
-	behind_ns = 0;
-	struct egress_session s = {.deadline_ns = clock_realtime_ns() + second / 2,
-		.max_connections = 1,
-		.dial_timeout_s = 15};
-	assert_done(proxy_stage_begin(&stage, &slow, &err), &err);
-	assert_done(proxy_stage_open(&stage, grant, &s, &err), &err);
-	behind_ns = 3600 * second;
+	open_stepped(&stage, 500);
+	ahead_ns = -HOUR_S * SECOND;
 	do {
 		clock_sleep_ms(PAUSE_MS);
 		ask(&stage, "GET http://one.example/ HTTP/1.1\r\n" PROXY_STAGE_CREDENTIALS "\r\n",
@@ -307,7 +329,25 @@ static void test_a_deadline_holds_when_the_wall_clock_is_set_back(void **state)
 	} while (!strstr(answer, "session_expired") && clock_boottime_ms() < until);
 	assert_verdict(answer, "session_expired", 407);
 	assert_int_equal(
-		egress_owner_renew(&stage.owner, PROXY_STAGE_ID, s.deadline_ns + second, &err), -1);
+		egress_owner_renew(&stage.owner, PROXY_STAGE_ID, until + PATIENCE_MS, &err), -1);
+	proxy_stage_end(&stage);
+}
+
+/* Past its deadline as that would read, and it lives on; past the end of its grant it does not. */
+static void test_a_wall_clock_that_is_set_forward(void **state)
+{
+	auto_error struct error err = ERROR_INIT;
+	struct proxy_stage stage;
+	int64_t deadline = clock_boottime_ms() + 900000;
+
+	(void)state;
+	open_stepped(&stage, 600000);
+	ahead_ns = (HOUR_S - 60) * SECOND;
+	assert_asked(&stage, "method_not_allowed", 403);
+	assert_done(egress_owner_renew(&stage.owner, PROXY_STAGE_ID, deadline, &err), &err);
+	assert_asked(&stage, "method_not_allowed", 403);
+	ahead_ns = (HOUR_S + 1) * SECOND;
+	assert_asked(&stage, "session_expired", 407);
 	proxy_stage_end(&stage);
 }
 
@@ -319,6 +359,7 @@ int main(void)
 		cmocka_unit_test(test_the_next_address_is_tried),
 		cmocka_unit_test(test_a_listener_is_removed_with_its_connections),
 		cmocka_unit_test(test_a_deadline_holds_when_the_wall_clock_is_set_back),
+		cmocka_unit_test(test_a_wall_clock_that_is_set_forward),
 	};
 
 	signal(SIGPIPE, SIG_IGN);

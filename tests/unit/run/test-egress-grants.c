@@ -151,7 +151,11 @@ static int64_t renewed(const struct two_clocks *now)
 	auto_json *answer = NULL;
 
 	assert_done(egress_sessions_renew(s, "run-1", now, &answer, &err), &err);
-	return json_get_int(answer, "expires_in_s", -1);
+	int64_t left = json_get_int(answer, "expires_in_s", -1);
+	if (left >= 0)
+		assert_in_range(json_get_int(answer, "deadline_boottime_ms", 0),
+			now->boottime_ms + left * 1000, now->boottime_ms + left * 1000 + 999);
+	return left;
 }
 
 static void open_session(const struct two_clocks *now)
@@ -170,21 +174,81 @@ static void open_session(const struct two_clocks *now)
 	assert_done(egress_sessions_open(s, &e.session, &who, now, &err), &err);
 }
 
-/* A wall clock that is set back neither shortens a session nor lets it outlive its grant. */
-static void test_clock_set_back(void **state)
+static struct two_clocks after(const struct two_clocks *begun, int64_t uptime, int64_t step)
+{
+	return (struct two_clocks){begun->realtime + uptime + step,
+		begun->boottime_ms + uptime * 1000, begun->boot_id};
+}
+
+static size_t renewals(void)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO_PTR(store) s = open_store();
+	AUTO(query) q = QUERY_INIT;
+
+	assert_done(query_prepare(s, "SELECT count(*) FROM audit WHERE action = 'egress.renew'", &q,
+			    &err),
+		&err);
+	assert_int_equal(query_step(&q, &err), 1);
+	return (size_t)query_int(&q, 0);
+}
+
+/* Steps of the wall clock, while the window is 15 minutes and the grant holds for an hour. */
+static void test_clock_steps(void **state)
 {
 	(void)state;
-	struct two_clocks begun = clocks_now(), now = begun;
+	static const int64_t steps[] = {0, -86400, -1000, 0, 1000, -100000000, 900};
+	struct two_clocks begun = clocks_now();
 
 	open_session(&begun);
-	now.realtime += 600;
-	now.boottime_ms += 600 * 1000;
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		int64_t uptime = 250 * ((int64_t)i + 1);
+		struct two_clocks now = after(&begun, uptime, steps[i]);
+		assert_int_equal(renewed(&now), 900);
+		assert_int_equal(renewals(), i + 1);
+		/* At once again: nothing moves, nothing is told. */
+		assert_int_equal(renewed(&now), 900);
+		assert_int_equal(renewals(), i + 1);
+	}
+	/* Nobody asked for longer than its window: no wall clock brings it back. */
+	struct two_clocks late = after(&begun, 250 * (int64_t)ARRAY_SIZE(steps) + 901, -86400);
+	assert_int_equal(renewed(&late), -1);
+	late.realtime = begun.realtime;
+	assert_int_equal(renewed(&late), -1);
+}
+
+/* The grant's end is an instant of the wall clock, which ages by boottime as well. */
+static void test_clock_steps_and_the_grant(void **state)
+{
+	(void)state;
+	enum { SLACK = 10 }; /* the grant is made some moments after `begun` */
+	struct two_clocks begun = clocks_now(), now;
+
+	open_session(&begun);
+	for (int64_t uptime = 600; uptime < HOUR; uptime += 600) {
+		int64_t left = HOUR - uptime < 900 ? HOUR - uptime : 900;
+		now = after(&begun, uptime, -86400);
+		assert_in_range(renewed(&now), left, left + SLACK);
+	}
+	now = after(&begun, HOUR - SLACK, 0);
+	assert_in_range(renewed(&now), SLACK, 2 * SLACK);
+	now = after(&begun, HOUR - SLACK, 3 * SLACK);
+	assert_int_equal(renewed(&now), -1);
+	now = after(&begun, HOUR + SLACK, -86400);
+	assert_int_equal(renewed(&now), -1);
+}
+
+static void test_another_boot(void **state)
+{
+	(void)state;
+	struct two_clocks begun = clocks_now();
+	struct two_clocks now = {begun.realtime + 600, 1000, TEXT("another")};
+
+	open_session(&begun);
 	assert_int_equal(renewed(&now), 900);
-	now.realtime -= 86400;
-	assert_int_equal(renewed(&now), 900 + 86400);
-	now.boottime_ms = begun.boottime_ms + (HOUR - 10) * 1000;
-	assert_in_range(renewed(&now), 1, INT32_MAX);
-	now.boottime_ms = begun.boottime_ms + (HOUR + 10) * 1000;
+	now.realtime += 899;
+	assert_int_equal(renewed(&now), 900);
+	now.realtime += 900;
 	assert_int_equal(renewed(&now), -1);
 }
 
@@ -211,7 +275,9 @@ int main(void)
 		IN_DIR(test_subjects),
 		IN_DIR(test_by_its_id_only),
 		IN_DIR(test_over),
-		IN_DIR(test_clock_set_back),
+		IN_DIR(test_clock_steps),
+		IN_DIR(test_clock_steps_and_the_grant),
+		IN_DIR(test_another_boot),
 		IN_DIR(test_notes),
 	};
 

@@ -43,10 +43,46 @@ static void test_ends(void **state)
 	}
 }
 
+static void test_left(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *boot;         /* of now */
+		int64_t realtime, uptime; /* seconds since it began */
+		int64_t expect;           /* milliseconds */
+	} cases[] = {
+		{"a", 0, 0, 900000},
+		{"a", 600, 600, 300000},
+		{"a", 900, 900, 0},
+		{"a", 901, 901, -1000},
+		/* A step of the wall clock, back or forward, is none of its business. */
+		{"a", -DAY, 600, 300000},
+		{"a", DAY, 600, 300000},
+		{"a", -DAY, 1000, -100000},
+		{"a", DAY, 899, 1000},
+		/* Another boot has only the wall clock. */
+		{"b", 600, 10, 300000},
+		{"b", DAY, 10, 900000 - INT64_C(1000) * DAY},
+		{"", 600, 600, 300000},
+		{"a", 600, -5, 300000},
+	};
+	const struct two_clocks begun = {T, 50000, TEXT("a")};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct two_clocks now = {T + cases[i].realtime, 50000 + cases[i].uptime * 1000,
+			text_of(cases[i].boot)};
+		int64_t got = two_clocks_left_ms(&begun, T + 900, &now);
+		if (got != cases[i].expect)
+			fail_msg("case %zu: %lld, not %lld", i, (long long)got,
+				(long long)cases[i].expect);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_left),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -483,7 +483,7 @@ static int send_launch(void *data, int socket, struct error *err)
 	const struct material *m = p->start->material;
 	if (m && m->egress) {
 		SECRET_CONCAT(&launch.egress_token, secret_text(&m->egress->token));
-		launch.egress_deadline_ns = m->egress->deadline_ns;
+		launch.egress_deadline_ms = m->egress->deadline_ms;
 	}
 	auto_json_secret *object = launch_to_json(&launch);
 	struct secret text = {.p = NULL};

@@ -23,6 +23,7 @@ enum {
 
 #define LISTENER "run"
 #define RECORD "egress"
+#define DEADLINE "egress_deadline_boottime_ms" /* of what only supervisors read */
 
 /* ---- On record ---- */
 
@@ -42,8 +43,8 @@ static void record_open(struct supervisor *s)
 			session->grant.id, "address", address, "port", (int)s->egress.at.port,
 			"bytes_up", (json_int_t)session->bytes_up, "bytes_down",
 			(json_int_t)session->bytes_down, "reason"));
-	json_object_set_new(record_supervision(s->record), "egress_deadline_ns",
-		json_integer(s->egress.deadline_ns));
+	json_object_set_new(
+		record_supervision(s->record), DEADLINE, json_integer(s->egress.deadline_ms));
 }
 
 /* Counters only grow; did they? */
@@ -273,7 +274,7 @@ static int open_session(struct supervisor *s, struct error *err)
 {
 	struct egress_session session = s->plan.egress.session;
 
-	session.deadline_ns = s->egress.deadline_ns;
+	session.deadline_ms = s->egress.deadline_ms;
 	session.bytes_up = (uint64_t)json_get_int(record_of(s), "bytes_up", 0);
 	session.bytes_down = (uint64_t)json_get_int(record_of(s), "bytes_down", 0);
 	return serve(s, &session, err);
@@ -348,7 +349,7 @@ int egress_listen(struct supervisor *s, const struct address *address, struct en
 	struct egress *e = &s->egress;
 
 	e->at = (struct endpoint){.address = *address};
-	e->deadline_ns = s->launch.egress_deadline_ns;
+	e->deadline_ms = s->launch.egress_deadline_ms;
 	if (bring_up(s, err) < 0 || give_url(s, err) < 0) {
 		take_down(s);
 		if (error_is(err, ERROR_SANDBOX_EGRESS_UNAVAILABLE))
@@ -433,8 +434,8 @@ void egress_restore(struct supervisor *s)
 	if (!address.p || !address_parse(address, &e->at.address))
 		return;
 	e->at.port = (uint16_t)json_get_int(record_of(s), "port", 0);
-	e->deadline_ns = json_get_int(record_supervision(s->record), "egress_deadline_ns",
-		s->plan.egress.session.deadline_ns);
+	e->deadline_ms = json_get_int(
+		record_supervision(s->record), DEADLINE, s->plan.egress.session.deadline_ms);
 	find_events(s);
 	if (bring_up_again(s, &err) < 0)
 		record_failure(s, err.message);
@@ -444,21 +445,20 @@ void egress_restore(struct supervisor *s)
 
 /* ---- Going on, and the end ---- */
 
-void egress_renew(struct supervisor *s, const char *session, int64_t deadline_ns)
+void egress_renew(struct supervisor *s, const char *session, int64_t deadline_ms)
 {
 	struct egress *e = &s->egress;
 	auto_error struct error err = ERROR_INIT;
 
 	if (!e->up || strcmp(session, s->plan.egress.session.id) != 0 ||
-		deadline_ns <= e->deadline_ns)
+		deadline_ms <= e->deadline_ms)
 		return;
-	if (egress_owner_renew(&e->owner, session, deadline_ns, &err) < 0) {
+	if (egress_owner_renew(&e->owner, session, deadline_ms, &err) < 0) {
 		fail(s, err.message);
 		return;
 	}
-	e->deadline_ns = deadline_ns;
-	json_object_set_new(
-		record_supervision(s->record), "egress_deadline_ns", json_integer(deadline_ns));
+	e->deadline_ms = deadline_ms;
+	json_object_set_new(record_supervision(s->record), DEADLINE, json_integer(deadline_ms));
 }
 
 void egress_close(struct supervisor *s, const char *reason)

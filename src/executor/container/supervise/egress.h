@@ -31,7 +31,7 @@ struct egress {
 	size_t written;      /* bytes of RUN/egress-events */
 	uint64_t lost;       /* events that did not fit */
 	bool soon;           /* counters are asked for before the minute is over */
-	int64_t deadline_ns; /* since 1970 */
+	int64_t deadline_ms; /* boottime */
 };
 #define EGRESS_INIT \
 	((struct egress){.owner = EGRESS_OWNER_INIT, \
@@ -55,8 +55,8 @@ must_check int egress_listen_configured(struct supervisor *s, struct error *err)
 must_check int egress_mask(struct supervisor *s, const struct strv *env, struct error *err);
 /* … and opens the session again if it was open; one that cannot be is told in the record. */
 void egress_restore(struct supervisor *s);
-/* It lives on until then. */
-void egress_renew(struct supervisor *s, const char *session, int64_t deadline_ns);
+/* It lives on until then, by boottime. */
+void egress_renew(struct supervisor *s, const char *session, int64_t deadline_ms);
 /* Severs what it has open and closes it for good, before it returns. Any number of times. */
 void egress_close(struct supervisor *s, const char *reason);
 /* The same at the end of the run, with the proxy. */

@@ -183,7 +183,7 @@ static bool take_answer(struct supervisor *s, const struct engine_answer *answer
 	const json_t *session = json_object_get(j, "egress");
 	if (json_is_object(session) && json_get_string(session, "session"))
 		egress_renew(s, json_get_string(session, "session"),
-			json_get_int(session, "deadline_ns", 0));
+			json_get_int(session, "deadline_boottime_ms", 0));
 	supervisor_persist(s, false);
 	json_array_foreach(grants, i, one) if (supervisor_released(s)) act(s, one);
 	return true;
@@ -201,7 +201,7 @@ static int64_t every_ms(const struct supervisor *s)
 static bool is_late(const struct supervisor *s)
 {
 	return s->plan.egress.present &&
-	       s->egress.deadline_ns - clock_realtime_ns() < 2 * every_ms(s) * (NS_PER_S / MS);
+	       s->egress.deadline_ms - clock_boottime_ms() < 2 * every_ms(s);
 }
 
 /* Asked again soon; a lease that is over ends without an answer. */
