@@ -33,14 +33,10 @@ static int open_folder(const char *project, struct error *err)
 
 static int write_new(int folder, const struct str *text, struct error *err)
 {
-	auto_fd int fd = openat(
-		folder, "sandbox.yaml", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	struct text bytes = {text->data, text->len};
+	int r = file_create_at(folder, "sandbox.yaml", 0644, bytes, err);
 
-	if (fd < 0 && errno == EEXIST)
-		return error_set(err, ERROR_FILE_EXISTS, "%s is there already", SPEC_PATH);
-	if (fd < 0)
-		return error_set_errno(err, ERROR_IO, errno, "making %s", SPEC_PATH);
-	return file_write_all(fd, text->data, text->len, err);
+	return r > 0 ? error_set(err, ERROR_FILE_EXISTS, "%s is there already", SPEC_PATH) : r;
 }
 
 static int run(struct cli *c, struct error *err)

@@ -126,8 +126,8 @@ int file_write_all(int fd, const void *bytes, size_t n, struct error *err)
 	return 0;
 }
 
-/* A new file next to the one to be replaced; its name goes into `temp`. */
-static int open_temp(int dir, char temp[32])
+/* A new file next to the one that it becomes; its name goes into `temp`. */
+static int open_temp(int dir, mode_t mode, char temp[32])
 {
 	for (int i = 0; i < TEMP_NAME_TRIES; i++) {
 		uint64_t random;
@@ -135,7 +135,7 @@ static int open_temp(int dir, char temp[32])
 			return -1;
 		snprintf(temp, 32, ".tmp-%016llx", (unsigned long long)random);
 		int fd = openat(
-			dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+			dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 		if (fd >= 0 || errno != EEXIST)
 			return fd;
 	}
@@ -153,7 +153,7 @@ int file_replace_at(
 	int dir, const char *name, mode_t mode, struct text bytes, bool durable, struct error *err)
 {
 	char temp[32];
-	auto_fd int fd = open_temp(dir, temp);
+	auto_fd int fd = open_temp(dir, 0600, temp);
 
 	if (fd < 0)
 		return error_set_errno(
@@ -171,6 +171,34 @@ int file_replace_at(
 		return -1;
 	}
 	return 0;
+}
+
+/* A file system that cannot do this in one step has links. */
+static int rename_to_new(int dir, const char *from, const char *to)
+{
+	if (fault_hit("file-replace")) {
+		errno = EIO;
+		return -1;
+	}
+	if (renameat2(dir, from, dir, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	return errno == EINVAL && linkat(dir, from, dir, to, 0) == 0 ? unlinkat(dir, from, 0) : -1;
+}
+
+int file_create_at(int dir, const char *name, mode_t mode, struct text bytes, struct error *err)
+{
+	char temp[32];
+	auto_fd int fd = open_temp(dir, mode, temp);
+
+	if (fd >= 0 && write_all(fd, bytes.p, bytes.len) == 0 &&
+		rename_to_new(dir, temp, name) == 0)
+		return 0;
+	int why = errno;
+	if (fd >= 0)
+		unlinkat(dir, temp, 0);
+	return why == EEXIST ? 1
+			     : error_set_errno(
+				       err, ERROR_IO, why, "cannot write %s", quoted_string(name));
 }
 
 int file_sync_dir(int dir, struct error *err)

@@ -56,6 +56,12 @@ must_check int file_write_all(int fd, const void *bytes, size_t n, struct error 
  */
 must_check int file_replace_at(
 	int dir, const char *name, mode_t mode, struct text bytes, bool durable, struct error *err);
+/*
+ * Makes dir/name, whole or not at all; the mode is what the umask leaves of it. 1 = the name is
+ * taken, by whatever it is.
+ */
+must_check int file_create_at(
+	int dir, const char *name, mode_t mode, struct text bytes, struct error *err);
 /* What has a name in the directory now outlives a power cut. */
 must_check int file_sync_dir(int dir, struct error *err);
 

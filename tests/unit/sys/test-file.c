@@ -120,6 +120,30 @@ static void test_replace(void **state)
 	assert_entries(2);
 }
 
+static void test_create(void **state)
+{
+	(void)state;
+	auto_error struct error err = ERROR_INIT;
+	static const char *const points[] = {"file-write", "file-replace"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(points); i++) {
+		fault_arm(points[i]);
+		assert_int_equal(file_create_at(dir, "a", 0644, TEXT("one"), &err), -1);
+		assert_true(error_is(&err, ERROR_IO));
+		assert_entries(0);
+		error_clear(&err);
+	}
+	fault_arm(NULL);
+	assert_done(file_create_at(dir, "a", 0640, TEXT("one"), &err), &err);
+	assert_content("a", "one", 0640);
+	assert_int_equal(file_create_at(dir, "a", 0644, TEXT("two"), &err), 1);
+	assert_content("a", "one", 0640);
+	assert_int_equal(symlinkat("nowhere", dir, "link"), 0);
+	assert_int_equal(file_create_at(dir, "link", 0644, TEXT("two"), &err), 1);
+	assert_entries(2);
+	assert_int_equal(file_create_at(dir, "no/a", 0644, TEXT("two"), &err), -1);
+}
+
 static void test_replace_faults(void **state)
 {
 	(void)state;
@@ -216,8 +240,8 @@ static void test_write_errors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {IN_DIR(test_read_bounds), IN_DIR(test_read_errors),
-		IN_DIR(test_read_proc), IN_DIR(test_replace), IN_DIR(test_replace_faults),
-		IN_DIR(test_open_folder), IN_DIR(test_memfd), IN_DIR(test_facts),
-		IN_DIR(test_write_errors)};
+		IN_DIR(test_read_proc), IN_DIR(test_replace), IN_DIR(test_create),
+		IN_DIR(test_replace_faults), IN_DIR(test_open_folder), IN_DIR(test_memfd),
+		IN_DIR(test_facts), IN_DIR(test_write_errors)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
