@@ -66,15 +66,13 @@ static int run_list(struct cli *c, struct error *err)
 	return CLI_OK;
 }
 
-static int run_show(struct cli *c, struct error *err)
+/* store: NULL = the home has none. */
+static int show(const struct cli *c, struct store *store, const char *path, struct error *err)
 {
-	AUTO_PTR(store) store = NULL;
 	auto_json *found = json_array();
 	struct limits ceiling = {0};
 
-	auto_free char *path = project_path_gone(c, err);
-	int r = path ? project_path_store(c, false, &store, err) : -1;
-	if (r < 0 || (r == 0 && store_project_show(store, path, add, found, err) < 0))
+	if (store && store_project_show(store, path, add, found, err) < 0)
 		return -1;
 	if (json_array_size(found) == 0) {
 		struct store_project unknown = {.path = text_of(path)};
@@ -93,6 +91,15 @@ static int run_show(struct cli *c, struct error *err)
 	auto_free char *text = ceilings_render(&ceiling);
 	printf("ceiling: %s\n", text);
 	return CLI_OK;
+}
+
+static int run_show(struct cli *c, struct error *err)
+{
+	AUTO_PTR(store) store = NULL;
+	auto_free char *path = project_path_gone(c, err);
+
+	return path && project_path_store(c, false, &store, err) >= 0 ? show(c, store, path, err)
+								      : -1;
 }
 
 /* What can be set, and to what. */
@@ -122,7 +129,7 @@ static int run_set(struct cli *c, struct error *err)
 		store_project_set_provider(store, path, provider, err) < 0)
 		return -1;
 	if (c->json)
-		return run_show(c, err);
+		return show(c, store, path, err);
 	auto_free char *shown = cli_plain(path);
 	printf("the provider of %s is %s\n", shown, store_provider_text(provider));
 	return CLI_OK;
