@@ -6,7 +6,7 @@
 #include "run/egress-grants.h"
 #include "vault/time-json.h"
 
-enum { MS = 1000 };
+enum { MS = 1000, LOST_MAX = 1000 };
 
 /* ---- The grant, read again ---- */
 
@@ -145,6 +145,19 @@ int egress_sessions_close(struct store *s, const char *run, const char *reason, 
 		json_pack("{s:I, s:I, s:s}", "bytes_up", (json_int_t)r.bytes_up, "bytes_down",
 			(json_int_t)r.bytes_down, "reason", reason),
 		err);
+}
+
+int egress_sessions_close_lost_tests(
+	struct store *s, const struct two_clocks *now, struct error *err)
+{
+	AUTO(strv) lost = STRV_INIT(LOST_MAX);
+
+	if (store_egress_session_list_lost_tests(s, now->realtime, &lost, err) < 0)
+		return -1;
+	strv_foreach (run, &lost)
+		if (egress_sessions_close(s, *run, "expired", err) < 0)
+			return -1;
+	return 0;
 }
 
 /* ---- The end ---- */

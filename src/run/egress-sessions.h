@@ -27,6 +27,9 @@ must_check int egress_sessions_open(struct store *s, struct egress_session *sess
  */
 must_check int egress_sessions_renew(struct store *s, const char *run, const struct two_clocks *now,
 	json_t **ret, struct error *err);
+/* Closes those of `egress test` that were killed, once they are over. */
+must_check int egress_sessions_close_lost_tests(
+	struct store *s, const struct two_clocks *now, struct error *err);
 /* Closes the run's session, if it is open, with one row egress.close. */
 must_check int egress_sessions_close(
 	struct store *s, const char *run, const char *reason, struct error *err);

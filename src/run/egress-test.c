@@ -59,6 +59,7 @@ static int put_on_record(const struct egress_test *t, struct run_egress *e, stru
 	struct egress_sessions_who who = {e->session.id, "", ""};
 
 	return query_begin(t->store, &tr, err) < 0 ||
+			       egress_sessions_close_lost_tests(t->store, &now, err) < 0 ||
 			       egress_sessions_open(t->store, &e->session, &who, &now, err) < 0
 		       ? -1
 		       : query_commit(&tr, err);

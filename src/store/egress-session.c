@@ -78,6 +78,26 @@ int store_egress_session_list_live(struct store *s,
 	return r;
 }
 
+int store_egress_session_list_lost_tests(
+	struct store *s, int64_t now, struct strv *ret, struct error *err)
+{
+	AUTO(query) q = QUERY_INIT;
+	int found;
+
+	if (query_prepare(s,
+		    "SELECT run FROM egress_session WHERE state = 'open' AND run = id AND deadline "
+		    "< ?",
+		    &q, err) < 0)
+		return -1;
+	query_bind_int(&q, now);
+	while ((found = query_step(&q, err)) > 0) {
+		struct text run = query_text(&q, 0);
+		if (strv_add_n(ret, run.p, run.len) < 0)
+			return 0;
+	}
+	return found;
+}
+
 int store_egress_session_renew(struct store *s, const char *id, int64_t deadline, struct error *err)
 {
 	AUTO(query) q = QUERY_INIT;

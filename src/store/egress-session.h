@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/strv.h"
 #include "base/text.h"
 #include "store/store.h"
 
@@ -43,6 +44,12 @@ must_check int store_egress_session_show_run(struct store *s, const char *run,
 must_check int store_egress_session_list_live(struct store *s,
 	void (*row)(void *data, const struct store_egress_session *e), void *data,
 	struct error *err);
+/*
+ * Appends the words of `egress test` whose session is open and was to end before now: it was
+ * killed, since no run has them.
+ */
+must_check int store_egress_session_list_lost_tests(
+	struct store *s, int64_t now, struct strv *ret, struct error *err);
 /* Never back, and only of an open one: 0, or 1 = nothing moved. */
 must_check int store_egress_session_renew(
 	struct store *s, const char *id, int64_t deadline, struct error *err);

@@ -158,20 +158,25 @@ static int64_t renewed(const struct two_clocks *now)
 	return left;
 }
 
-static void open_session(const struct two_clocks *now)
+/* Of this run, or (NULL) as `egress test` has one; its ID, until the next call. */
+static const char *open_session(const char *run, const struct two_clocks *now)
 {
+	static char session[64];
 	auto_error struct error err = ERROR_INIT;
 	AUTO(run_egress) e = RUN_EGRESS_INIT;
 	struct egress_settings settings = {
 		.max_session_minutes = 15, .dial_timeout_seconds = 15, .max_connections = 64};
-	struct egress_sessions_who who = {"run-1", "/srv/p", "container"};
+	struct egress_sessions_who who = {run, "/srv/p", "container"};
 	char id[64];
 
 	snprintf(id, sizeof(id), "%s", grant("any", ""));
-	assert_int_equal(held("/srv/p", "container", &e), 1);
+	assert_true(held("/srv/p", "container", &e) > 0);
 	assert_done(run_egress_make(&e, &settings, id, &err), &err);
+	snprintf(session, sizeof(session), "%s", e.session.id);
+	who.run = run ? run : session;
 	AUTO_PTR(store) s = open_store();
 	assert_done(egress_sessions_open(s, &e.session, &who, now, &err), &err);
+	return session;
 }
 
 static struct two_clocks after(const struct two_clocks *begun, int64_t uptime, int64_t step)
@@ -200,7 +205,7 @@ static void test_clock_steps(void **state)
 	static const int64_t steps[] = {0, -86400, -1000, 0, 1000, -100000000, 900};
 	struct two_clocks begun = clocks_now();
 
-	open_session(&begun);
+	open_session("run-1", &begun);
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
 		int64_t uptime = 250 * ((int64_t)i + 1);
 		struct two_clocks now = after(&begun, uptime, steps[i]);
@@ -224,7 +229,7 @@ static void test_clock_steps_and_the_grant(void **state)
 	enum { SLACK = 10 }; /* the grant is made some moments after `begun` */
 	struct two_clocks begun = clocks_now(), now;
 
-	open_session(&begun);
+	open_session("run-1", &begun);
 	for (int64_t uptime = 600; uptime < HOUR; uptime += 600) {
 		int64_t left = HOUR - uptime < 900 ? HOUR - uptime : 900;
 		now = after(&begun, uptime, -86400);
@@ -244,12 +249,46 @@ static void test_another_boot(void **state)
 	struct two_clocks begun = clocks_now();
 	struct two_clocks now = {begun.realtime + 600, 1000, TEXT("another")};
 
-	open_session(&begun);
+	open_session("run-1", &begun);
 	assert_int_equal(renewed(&now), 900);
 	now.realtime += 899;
 	assert_int_equal(renewed(&now), 900);
 	now.realtime += 900;
 	assert_int_equal(renewed(&now), -1);
+}
+
+static const char *state_of(struct store *s, const char *run)
+{
+	static char found[32];
+	auto_error struct error err = ERROR_INIT;
+	AUTO(query) q = QUERY_INIT;
+
+	assert_done(query_prepare(s, "SELECT state || reason FROM egress_session WHERE run = ?", &q,
+			    &err),
+		&err);
+	query_bind_text(&q, text_of(run));
+	assert_int_equal(query_step(&q, &err), 1);
+	snprintf(found, sizeof(found), "%s", query_text(&q, 0).p);
+	return found;
+}
+
+/* A session that is over and no run's: that of a run is its supervisor's to end. */
+static void test_killed_test(void **state)
+{
+	(void)state;
+	auto_error struct error err = ERROR_INIT;
+	struct two_clocks now = clocks_now();
+	const char *lost;
+
+	open_session("run-1", &now);
+	lost = open_session(NULL, &now);
+	AUTO_PTR(store) s = open_store();
+	assert_done(egress_sessions_close_lost_tests(s, &now, &err), &err);
+	assert_string_equal(state_of(s, lost), "open");
+	now.realtime += HOUR;
+	assert_done(egress_sessions_close_lost_tests(s, &now, &err), &err);
+	assert_string_equal(state_of(s, lost), "closedexpired");
+	assert_string_equal(state_of(s, "run-1"), "open");
 }
 
 static void test_notes(void **state)
@@ -278,6 +317,7 @@ int main(void)
 		IN_DIR(test_clock_steps),
 		IN_DIR(test_clock_steps_and_the_grant),
 		IN_DIR(test_another_boot),
+		IN_DIR(test_killed_test),
 		IN_DIR(test_notes),
 	};
 
