@@ -4,7 +4,7 @@ SECONDS_EACH ?= 60
 CPU_SECONDS ?= 1800
 PAIRS ?= 15
 
-.PHONY: help deps build demo check check-images check-cosign bench lint format fuzz fuzz-long golden-update \
+.PHONY: help deps build demo check check-images check-cosign bench lint analyze format fuzz fuzz-long golden-update \
 	docs metrics install uninstall deb check-deb
 
 help:
@@ -15,6 +15,7 @@ help:
 	@echo 'make check-images   build the harness images and test them (root; fetches from npm, Debian)'
 	@echo 'make check-cosign   signatures with the real cosign, 2 and 3 (fetches both by Go modules)'
 	@echo 'make lint           layers, headers, sizes, exports, format, clang, clang-tidy, cppcheck, shellcheck'
+	@echo 'make analyze        the static analyzer of gcc over src/'
 	@echo 'make format         clang-format over the tree'
 	@echo 'make fuzz           each fuzz target for SECONDS_EACH seconds ($(SECONDS_EACH))'
 	@echo 'make fuzz-long      each fuzz target until it has had CPU_SECONDS of CPU time ($(CPU_SECONDS)), idle'
@@ -52,6 +53,9 @@ bench: build
 lint: build
 	@scripts/deps check
 	@scripts/lint
+
+analyze: build
+	@scripts/analyze $(BUILD)
 
 format:
 	@scripts/sources | xargs clang-format -i
