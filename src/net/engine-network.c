@@ -34,12 +34,16 @@ static char *bridge_of(enum engine_network_kind kind, const json_t *document)
 	return id.len >= DOCKER_ID_DIGITS ? mem_printf("br-%.*s", DOCKER_ID_DIGITS, id.p) : NULL;
 }
 
-static unsigned bits_of(struct text subnet)
+/* 0: it is no subnet that has this address. */
+static unsigned bits_of(struct text subnet, const struct address *a)
 {
 	auto_error struct error err = ERROR_INIT;
 	struct cidr c;
 
-	return subnet.p && cidr_parse(subnet, &c, &err) == 0 ? c.bits : 0;
+	return subnet.p && cidr_parse(subnet, &c, &err) == 0 &&
+			       address_same_network(&c.address, a, c.bits)
+		       ? c.bits
+		       : 0;
 }
 
 static void read_gateway(
@@ -58,7 +62,7 @@ static void read_gateway(
 		if (!gateway.p || !address_parse(gateway, &a) || a.family != AF_INET)
 			continue;
 		ret->gateway = mem_strndup(gateway.p, gateway.len);
-		ret->bits = bits_of(json_get_text(subnet, dialects[kind].subnet));
+		ret->bits = bits_of(json_get_text(subnet, dialects[kind].subnet), &a);
 		return;
 	}
 }
