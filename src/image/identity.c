@@ -70,10 +70,13 @@ static int read_entries(
 
 	if (list && !json_is_null(list) && !json_is_array(list))
 		return engine_answer(err, "names that are not a list");
-	ret->v = mem_alloc(n * sizeof(*ret->v));
-	for (size_t i = 0; i < n; i++)
-		if (parse_entry(store, json_text(json_array_get(list, i)), &ret->v[ret->n]))
-			ret->n++;
+	for (size_t i = 0; i < n; i++) {
+		struct image_reference entry;
+		if (!parse_entry(store, json_text(json_array_get(list, i)), &entry))
+			continue;
+		ret->v = mem_grow(ret->v, ret->n + 1, sizeof(*ret->v));
+		ret->v[ret->n++] = entry;
+	}
 	return 0;
 }
 
