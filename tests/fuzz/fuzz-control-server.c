@@ -17,7 +17,7 @@
 
 #define HANDLE "c-0123456789ab"
 
-enum { ROOM = 1 << 20, BYTES_MAX = 1000, ROUNDS = 8 };
+enum { ROOM = 1 << 20, BYTES_MAX = 1000, ROUNDS = 4 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -195,7 +195,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!b.server)
 		begin();
-	if (size > 20000 || size == 0)
+	if (size > 8192 || size == 0)
 		return 0;
 	converse(bytes, size, &whole);
 	bool kept = b.kept;
