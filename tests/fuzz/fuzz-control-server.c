@@ -6,7 +6,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "executor/rundir/control-server.h"
 #include "sys/loop.h"
 #include "json-frame.h"
+#include "scratch.h"
 
 #define HANDLE "c-0123456789ab"
 
@@ -99,13 +99,11 @@ static const struct control_op ops[] = {
 
 static void begin(void)
 {
-	static char path[] = "/tmp/fuzz-control-XXXXXX";
 	auto_error struct error err = ERROR_INIT;
 
 	b.home = HOME_INIT;
-	b.home.sockets = mkdtemp(path);
-	assert(b.home.sockets);
-	b.home.sockets_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	b.home.sockets = scratch_make();
+	b.home.sockets_fd = open(b.home.sockets, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	b.loop = loop_new(&err);
 	b.server = control_server_open(b.loop, &b.home, HANDLE, ops, NULL, &err);
 	assert(b.loop && b.server);
