@@ -49,11 +49,11 @@ static void check_session(json_t *object)
 {
 	auto_error struct error err = ERROR_INIT;
 	AUTO(egress_session) s;
-	AUTO(egress_session) t = {.deadline_ns = 0};
+	AUTO(egress_session) t = {.deadline_ms = 0};
 
 	if (egress_session_read(object, &s, &err) < 0)
 		return;
-	assert(s.deadline_ns >= 0 && s.max_connections <= EGRESS_SESSION_CONNECTIONS_MAX);
+	assert(s.deadline_ms >= 0 && s.max_connections <= EGRESS_SESSION_CONNECTIONS_MAX);
 	auto_json *first = egress_session_to_json(&s);
 	int r = egress_session_read(first, &t, &err);
 	assert(first && r == 0);
