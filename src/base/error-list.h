@@ -287,7 +287,7 @@ ERROR(EGRESS_PORTS_MISSING, "egress_ports_missing", 400, 125,
 ERROR(EGRESS_FILTER_DISABLED, "egress_filter_disabled", 400, 125,
 	"set egress_filter.enabled: true")
 ERROR(EGRESS_FILTER_EMPTY, "egress_filter_empty", 400, 125,
-	"allow something (allow_cidrs, allow_public_internet, broker, resolvers), or set internal: true")
+	"say first what it opens (allow_cidrs or allow_public_internet with allow_ports, broker, resolvers) or internal: true; enabled comes last")
 ERROR(EGRESS_POOL_INVALID, "egress_pool_invalid", 400, 125,
 	"subnet_pool: a private IPv4 range of /8 to /28; subnet_pool6: a /48 below fc00::/7")
 ERROR(EGRESS_GRANT_UNKNOWN_FIELD, "egress_grant_unknown_field", 400, 125,

@@ -40,10 +40,16 @@ static int render(const struct probe *p, struct str *ret, struct error *err)
 
 static void report(const struct probe *p)
 {
-	for (size_t i = 0; i < p->found.n; i++)
-		fprintf(stderr, "found: %s\n", p->found.v[i]);
-	for (size_t i = 0; i < p->missing.n; i++)
-		fprintf(stderr, "missing: %s\n", p->missing.v[i]);
+	const struct {
+		const char *title;
+		const struct strv *lines;
+	} parts[] = {{"found", &p->found}, {"missing", &p->missing}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		strv_foreach (line, parts[i].lines) {
+			auto_free char *shown = cli_plain(*line);
+			fprintf(stderr, "%s: %s\n", parts[i].title, shown);
+		}
 }
 
 static int run(struct cli *c, struct error *err)

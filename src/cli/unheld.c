@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "cli/cli.h"
 #include "run/ceilings.h"
 
 static void append(void *warnings, const char *sentence)
@@ -28,5 +29,12 @@ void unheld_print(const json_t *warnings)
 	json_t *w;
 
 	json_array_foreach(warnings, i, w)
-		fprintf(stderr, "cloop: warning: %s\n", json_get_string(w, "message"));
+	{
+		auto_free char *message = cli_plain(json_get_string(w, "message"));
+		const char *fix = json_get_string(w, "remediation");
+		auto_free char *shown = fix ? cli_plain(fix) : NULL;
+		fprintf(stderr, "cloop: warning: %s\n", message);
+		if (shown && shown[0])
+			fprintf(stderr, "  fix: %s\n", shown);
+	}
 }

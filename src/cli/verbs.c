@@ -201,12 +201,24 @@ const char *verbs_nearest(const char *group, const char *word)
 	return n.word;
 }
 
+/* Words of other tools for what has another name here. */
+static const struct {
+	const char *group, *word, *remedy;
+} elsewhere[] = {
+	{"config", "unset", "cloop config set KEY, without a value, takes the key out"},
+	{"config", "get", "see: cloop config show KEY"},
+	{"config", "list", "see: cloop config show --defaults"},
+};
+
 int verbs_unknown(const char *group, const char *word, struct error *err)
 {
 	const char *near = verbs_nearest(group, word), *blank = group ? " " : "";
 	auto_free char *words = mem_printf("%s%s%s", group ? group : "", blank, word);
 
 	error_set(err, ERROR_USAGE, "unknown command %s", quoted_string(words));
+	for (size_t i = 0; i < ARRAY_SIZE(elsewhere); i++)
+		if (same(elsewhere[i].group, group) && same(elsewhere[i].word, word))
+			return error_set_remedy(err, "%s", elsewhere[i].remedy);
 	if (near)
 		return error_set_remedy(
 			err, "did you mean cloop %s%s%s?", group ? group : "", blank, near);

@@ -6,13 +6,16 @@
 #include "config/values-check.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "config/filter-check.h"
 #include "config/values.h"
 #include "egress/remote.h"
 #include "executor/build.h"
 #include "executor/container/validate.h"
+#include "net/egress-filter.h"
 
 static bool refuse(struct schema_bind *b, const struct node *n, const char *what)
 {
@@ -90,6 +93,17 @@ bool values_check_cpus(
 	}
 	*(uint64_t *)field = millis;
 	return true;
+}
+
+void values_check_executors(struct schema_bind *b, const struct schema_section *s, void *out)
+{
+	(void)out;
+	if (!section_valid(s, "orphan_sweep_interval_minutes"))
+		return;
+	schema_warning(b, PROBLEM_NO_EFFECT, section_value(s, "orphan_sweep_interval_minutes"),
+		"the hub reads it, which this version does not have: nothing is swept by itself");
+	problems_set_remedy(b->warnings,
+		"let a timer run cloop executor reap (cloop-reap.timer), and remove the key");
 }
 
 void values_check_kubernetes(struct schema_bind *b, const struct schema_section *s, void *out)
@@ -201,6 +215,20 @@ static int judge_option(
 	return container_options_normalize(&alone, &normalized, err);
 }
 
+/* Its keys can only be set before it is enabled, so the last step is easily forgotten. */
+static void warn_of_idle_filter(
+	struct schema_bind *b, const struct schema_section *s, const struct values_container *c)
+{
+	const char *network = c->options.network;
+	AUTO(egress_filter) f;
+
+	filter_copy(&c->filter, &f);
+	if (!egress_filter_idle(&f) || !network || !network[0] || strcmp(network, "none") == 0)
+		return;
+	schema_warning(b, PROBLEM_EGRESS_FILTER_DISABLED, section_value(s, "egress_filter"),
+		"the filter says what to open, but enabled is false: networks are not filtered");
+}
+
 void values_check_container(struct schema_bind *b, const struct schema_section *s, void *out)
 {
 	const struct values_container *c = out;
@@ -216,6 +244,7 @@ void values_check_container(struct schema_bind *b, const struct schema_section *
 		if (wrong[i])
 			schema_problem_error(b, section_value(s, row->key), &err);
 	}
+	warn_of_idle_filter(b, s, c);
 }
 
 int values_check_options(

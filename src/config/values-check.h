@@ -20,6 +20,8 @@ bool values_check_id(struct schema_bind *b, const struct schema_key *key, const 
 /* Only warns: what is no build refuses agents when they are placed (sandbox-spec.md §12.1). */
 bool values_check_build(struct schema_bind *b, const struct schema_key *key, const struct node *n,
 	struct text value);
+/* Across executors: what waits for the hub has no effect in this version, and is told. */
+void values_check_executors(struct schema_bind *b, const struct schema_section *s, void *out);
 /* Cores with at most three decimals: uint64_t, thousandths. */
 bool values_check_cpus(
 	struct schema_bind *b, const struct schema_key *key, const struct node *n, void *field);

@@ -357,7 +357,9 @@ static const struct schema_key executors_keys[] = {
 		.max = MINUTES_MAX,
 		.range_code = "option_out_of_range",
 		.fallback = "15",
-		.doc = "How often leftovers are removed. 0: 15. Negative: never."},
+		.doc = "How often the hub removes leftovers. 0: 15. Negative: never. No effect "
+		       "without "
+		       "a hub, which this version does not have: cloop-reap.timer does it."},
 	{.name = "limits",
 		.type = SCHEMA_SECTION,
 		AT(limits),
@@ -393,7 +395,8 @@ static const struct schema_key executors_keys[] = {
 		.doc = "See below."},
 };
 #undef AT
-static const struct schema executors_schema = {SCHEMA(executors_keys)};
+static const struct schema executors_schema = {
+	SCHEMA(executors_keys), .across = values_check_executors};
 
 static const struct schema_key sandbox_keys[] = {
 	{.name = "image_policy",

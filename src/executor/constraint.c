@@ -80,7 +80,9 @@ static const char *const other_ways[CONSTRAINT_COUNT] = {
 /* Where what has a key may come from as well. */
 static const char *const other_origins[CONSTRAINT_COUNT] = {
 	[CONSTRAINT_HARNESS] = ", or take another provider (cloop project set provider NAME)",
-	[CONSTRAINT_NETWORK_EGRESS] = ", or remove capabilities.egress",
+	[CONSTRAINT_NETWORK_EGRESS] = ", and egress: public with it; or let the "
+				      "operator give the executor a network: "
+				      "executors.container.network, with egress_filter",
 };
 
 char *constraint_way_out(enum constraint c)

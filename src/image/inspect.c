@@ -1,5 +1,7 @@
 #include "image/inspect.h"
 
+#include "image/missing.h"
+
 #include "base/json.h"
 
 enum { OUTPUT_MAX = 4 << 20 };
@@ -29,7 +31,9 @@ int image_inspect_missing(
 	image_reference_run_as(asked, run_as);
 	error_set(err, ERROR_IMAGE_MISSING, "image %s is not in the store of %s",
 		quoted_string(run_as), engine);
-	return error_set_remedy(err, "%s pull %s", engine, run_as);
+	auto_free char *remedy =
+		image_missing_remedy(engine, text_of(run_as), IMAGE_ORIGIN_PROJECT);
+	return error_set_remedy(err, "%s", remedy);
 }
 
 static bool has_nocase(struct text t, const char *needle)

@@ -64,3 +64,10 @@ bool egress_filter_direct(const struct egress_filter *f)
 	return f->enabled && (f->allow_cidrs.n > 0 || f->allow_public_internet ||
 				     egress_filter_has_broker(f) || f->resolvers.n > 0);
 }
+
+/* The other keys also count for `egress: public` (network.md §9), whatever `enabled` says. */
+bool egress_filter_idle(const struct egress_filter *f)
+{
+	return !f->enabled && (f->internal || f->allow_public_internet || f->allow_cidrs.n > 0 ||
+				      f->allow_ports.n > 0);
+}

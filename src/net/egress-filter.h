@@ -36,4 +36,6 @@ void egress_filter_done(struct egress_filter *f);
 void egress_filter_copy(const struct egress_filter *from, struct egress_filter *ret);
 /* It is enabled and opens anything by itself: ports or a deny list alone are not a filter. */
 bool egress_filter_direct(const struct egress_filter *f);
+/* It is not enabled, and says what counts only when it is: somebody may believe that it holds. */
+bool egress_filter_idle(const struct egress_filter *f);
 bool egress_filter_has_broker(const struct egress_filter *f);

@@ -23,7 +23,13 @@ static bool network_none(const struct network_plan_request *r)
 
 static int unsupported(struct error *err, const char *constraint, const char *message)
 {
+	bool network = strcmp(constraint, "network_egress") == 0;
+
 	error_set(err, ERROR_SANDBOX_UNSUPPORTED, "%s", message);
+	error_set_remedy(err, "%s",
+		network ? "remove capabilities.network, or let the operator set "
+			  "executors.container.network, with egress_filter"
+			: "remove capabilities.egress, or use a rootful engine with nft, as root");
 	error_add_detail(err, "constraint", json_string(constraint));
 	return -1;
 }

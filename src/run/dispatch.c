@@ -490,6 +490,16 @@ static void explain_network(const struct plan_network *n, json_t *network)
 	json_object_set_new(network, "filter", json_string(egress_mode_text(n->mode)));
 }
 
+/* As its supervisor would. */
+static void warn_of_network(const struct plan_network *n, bool session, json_t *answer)
+{
+	struct plan_network_warning list[PLAN_NETWORK_WARNINGS_MAX];
+	size_t count = plan_network_warnings(n, session, list);
+
+	for (size_t i = 0; i < count; i++)
+		record_warn(answer, list[i].code, "%s", list[i].message);
+}
+
 int dispatch_explain(
 	const struct context *c, const struct dispatch *in, json_t **ret, struct error *err)
 {
@@ -513,6 +523,7 @@ int dispatch_explain(
 	if (container_driver_explain(d.executor, &p.start, &line, &image, &network, err) < 0)
 		return -1;
 	explain_network(&network, json_object_get(*ret, "network"));
+	warn_of_network(&network, run_egress_held(&k.egress, d.run.grant) != NULL, *ret);
 	json_object_set_new(*ret, "image", explain_image(c, &d, &image));
 	if (image.build.key[0])
 		json_object_set_new(*ret, "build_network", json_string(image.build.network));

@@ -182,6 +182,16 @@ static void leave_out(struct preflight_report *r)
 			"not checked: the configuration is broken");
 }
 
+/* Those of the image policy have a row of their own. */
+static void warn_of_keys(const struct problems *warnings, struct preflight_report *r)
+{
+	for (size_t i = 0; i < warnings->n; i++) {
+		const struct problem *p = &warnings->v[i];
+		if (!text_starts(text_of(p->path), "sandbox.image_policy"))
+			WARN("config", p->remedy, "%s: %s (%s)", p->path, p->message, p->code);
+	}
+}
+
 static int read_config(const char *path, struct config *ret, struct preflight_report *r)
 {
 	auto_error struct error err = ERROR_INIT;
@@ -191,6 +201,7 @@ static int read_config(const char *path, struct config *ret, struct preflight_re
 	if (result == 0) {
 		config_check_keys(ret, &report.warnings);
 		doctor_images_policy(ret, &report.warnings, r);
+		warn_of_keys(&report.warnings, r);
 		return 0;
 	}
 	if (result < 0)

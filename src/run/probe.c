@@ -11,7 +11,7 @@
 #include "sys/cgroup.h"
 #include "sys/file.h"
 
-enum { CALL_TIMEOUT_MS = 60000, EMPTY_TAR = 1024 };
+enum { CALL_TIMEOUT_MS = 60000, EMPTY_TAR = 1024, LAST_WORDS_MAX = 500 };
 
 #define PROBE_IMAGE "localhost/cloop-probe:latest"
 
@@ -28,6 +28,23 @@ static const char *package_of(enum engine e)
 {
 	return e == ENGINE_PODMAN ? "apt install podman crun runc uidmap slirp4netns"
 				  : "apt install docker.io";
+}
+
+/* An engine's first words may be about something else; what ended it comes last. */
+static void add_last_words(const struct str *said, struct error *err)
+{
+	struct text words = text_trim((struct text){str_text(said), said->len});
+	const char *lf = words.len ? memrchr(words.p, '\n', words.len) : NULL;
+	struct text last = lf ? text_after(words, (size_t)(lf + 1 - words.p)) : words;
+	AUTO(str) shown = STR_INIT(4 * LAST_WORDS_MAX);
+
+	text_escape(&shown, last, LAST_WORDS_MAX);
+	if (shown.len == 0 || strstr(err->message, str_text(&shown)))
+		return;
+	auto_free char *message = mem_strdup(err->message);
+	auto_free char *remedy = mem_strdup(error_remedy(err));
+	error_set(err, err->code, "%s … %s", message, str_text(&shown));
+	error_set_remedy(err, "%s", remedy);
 }
 
 static int engine_call(const struct runtime *runtime, const struct home *home,
@@ -47,7 +64,11 @@ static int engine_call(const struct runtime *runtime, const struct home *home,
 	if (client_environment(runtime, home->path, &env, err) < 0)
 		return -1;
 	int r = client_run(&call, &answer, err);
-	return r == 1 ? client_explain(&call, &answer, PROBE_IMAGE, err) : r;
+	if (r != 1)
+		return r;
+	client_explain(&call, &answer, PROBE_IMAGE, err);
+	add_last_words(&answer.err, err);
+	return -1;
 }
 
 /* An image without a single file: the smoke run brings its own program. */

@@ -326,8 +326,13 @@ static const struct schema_key capability_keys[] = {
 		.flags = SCHEMA_NO_CASE,
 		IN_CAPABILITIES(egress),
 		.choices = egress_choices,
-		.doc = "public: the public Internet only, no private address. none: no network, "
-		       "proven."},
+		.doc = "Narrows the network that the grant of capabilities.network gives. public: "
+		       "only addresses of the public Internet can be reached, none of this host, "
+		       "of "
+		       "private networks or of metadata services. none: nothing can be reached, "
+		       "and "
+		       "a grant beside it is an error. Absent: whatever the operator's network and "
+		       "the grant allow."},
 	{.name = "devices",
 		.type = SCHEMA_LIST,
 		.flags = SCHEMA_UNIQUE,

@@ -103,4 +103,6 @@ PROBLEM(UNMINTED_ID, "unminted_id", "name the ID of a grant (egress_...), not it
 PROBLEM(EGRESS_WITHOUT_NETWORK, "egress_without_network", "name a grant in capabilities.network, or remove egress")
 PROBLEM(NETWORK_OFF, "network_off", "name a grant in capabilities.network if the run needs a network")
 PROBLEM(NETWORK_OFF_UNPROVEN, "network_off_unproven", "let the operator prove it: cloop hub doctor --probe-network-policy")
+PROBLEM(EGRESS_FILTER_DISABLED, "egress_filter_disabled", "cloop config set executors.container.egress_filter.enabled true")
+PROBLEM(NO_EFFECT, "no_effect", "remove the key")
 // clang-format on

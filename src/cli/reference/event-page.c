@@ -67,6 +67,7 @@ static const struct row warnings[] = {
 	{"disk_low", "", "the run waited, or was frozen, for want of free space"},
 	{"disk_unknown", "", "how much the workspace holds is not known"},
 	{"egress_events_lost", "", "events of the proxy are missing in the audit trail"},
+	{"egress_filter_disabled", "", "the network is not filtered: `egress_filter` says what to open and is not `enabled`"},
 	{"egress_filter_lost", "", "the packet filter was taken away; the sandbox lost its network"},
 	{"egress_proxy_failed", "", "the proxy ended; the sandbox reaches nothing any more"},
 	{"egress_unenforced", "", "nothing makes programs in the sandbox use the proxy"},

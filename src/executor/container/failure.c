@@ -100,13 +100,24 @@ enum error_code failure_code(struct text words)
 /* podman 4.3 says it on top of whatever else it has to say, rootless on cgroup v1. */
 #define LIMITS_REMARK "Resource limits are not supported and ignored on cgroups V1"
 
+/* A line of podman's log that is no error: what failed stands behind it. */
+static bool is_log_line(struct text line)
+{
+	static const char *const levels[] = {" level=warning ", " level=info ", " level=debug "};
+
+	for (size_t i = 0; text_starts(line, "time=\"") && i < ARRAY_SIZE(levels); i++)
+		if (text_has(line, levels[i]))
+			return true;
+	return false;
+}
+
 static struct text first_line(const struct str *s)
 {
 	struct text rest = {str_text(s), s->len}, line, remark = {"", 0};
 
 	while (text_split(&rest, '\n', &line)) {
 		line = text_trim(line);
-		if (text_starts(line, LIMITS_REMARK))
+		if (text_starts(line, LIMITS_REMARK) || is_log_line(line))
 			remark = line;
 		else if (!text_blank(line))
 			return line;

@@ -13,7 +13,8 @@ enum { FAILURE_QUOTE_BYTES_MAX = 400 };
 enum error_code failure_code(struct text words);
 /*
  * The words shown to a person: the first non-blank line of `err` (of `out` when there is none; a
- * remark of podman that it always makes counts only where nothing else is said), at most 400 bytes
+ * warning of podman's log, or a remark that it always makes, counts only where nothing else is
+ * said), at most 400 bytes
  * of it, control characters escaped. Appended; nothing when both are blank.
  */
 void failure_quote(struct str *ret, const struct str *err, const struct str *out);

@@ -13,6 +13,7 @@
 
 struct plan_network {
 	enum network_plan_kind kind;
+	bool filter_idle; /* of _CONFIGURED: the operator wrote a filter and did not enable it */
 	/* Of _RUN and _INTERNAL, networks that are made for the run: */
 	bool table;  /* nft guards it */
 	bool shared; /* one for all runs of the executor */
@@ -28,6 +29,15 @@ void plan_network_done(struct plan_network *n);
 
 /* It is made for the run, and removed with it. */
 bool plan_network_made(const struct plan_network *n);
+
+/* What is to be said of the network in the run's record (network.md §9). */
+struct plan_network_warning {
+	const char *code, *message; /* static */
+};
+enum { PLAN_NETWORK_WARNINGS_MAX = 4 };
+/* session: the run has a proxy. Returns how many there are. */
+size_t plan_network_warnings(const struct plan_network *n, bool session,
+	struct plan_network_warning ret[PLAN_NETWORK_WARNINGS_MAX]);
 
 must_check json_t *plan_network_to_json(const struct plan_network *n);
 /* An absent member is a run without a network. -1: not of the form. ret: PLAN_NETWORK_INIT. */

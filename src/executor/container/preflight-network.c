@@ -99,6 +99,11 @@ void preflight_network_judge(const struct preflight_facts *f, struct preflight_r
 		preflight_report_add(r, "egress", PREFLIGHT_OK, "", "no network");
 	else if (f->filter->enabled)
 		judge_filter(f, r);
+	else if (egress_filter_idle(f->filter))
+		preflight_report_add(r, "egress", PREFLIGHT_WARN,
+			"cloop config set executors.container.egress_filter.enabled true",
+			"a network without a filter, though one is written: egress_filter.enabled "
+			"is false, and sandboxes reach every service of this host");
 	else
 		preflight_report_add(r, "egress", PREFLIGHT_WARN,
 			"enable egress_filter, or set network: none",

@@ -9,6 +9,7 @@
 #include "base/num.h"
 #include "executor/container/preflight-network.h"
 #include "executor/container/validate.h"
+#include "image/missing.h"
 
 static const char *const levels[] = {
 	[PREFLIGHT_OK] = "ok", [PREFLIGHT_WARN] = "warn", [PREFLIGHT_FAIL] = "fail"};
@@ -74,7 +75,8 @@ static bool check_daemon(const struct preflight_facts *f, struct preflight_repor
 			f->engine == ENGINE_DOCKER
 				? "start it (systemctl start docker) and join the group docker"
 				: "give the user ranges in /etc/subuid and /etc/subgid",
-			"%s info fails: %s", engine_text(f->engine), quoted(f->info_words));
+			"%s info fails: %.*s", engine_text(f->engine), (int)f->info_words.len,
+			f->info_words.len ? f->info_words.p : "");
 		return false;
 	}
 	if (f->remote)
@@ -166,8 +168,11 @@ static bool check_oci_runtime(const struct preflight_facts *f, struct preflight_
 		FAIL("oci-runtime", "install it and register it in daemon.json or containers.conf",
 			"%s is not registered with the engine", quoted(f->oci_runtime));
 	else
-		WARN("oci-runtime", "cloop executor test tries it",
-			"podman cannot say whether it knows %s", quoted(f->oci_runtime));
+		WARN("oci-runtime",
+			"if no run starts: install it, or set another oci_runtime (cloop config "
+			"init --force finds one)",
+			"podman cannot say whether it knows %s: only a run shows it",
+			quoted(f->oci_runtime));
 	return true;
 }
 
@@ -214,8 +219,8 @@ static bool check_devices(const struct preflight_facts *f, struct preflight_repo
 
 static bool check_image(const struct preflight_facts *f, struct preflight_report *r)
 {
-	auto_free char *fix = mem_printf("%s pull %.*s", engine_text(f->engine), (int)f->image.len,
-		f->image.len ? f->image.p : "");
+	auto_free char *fix =
+		image_missing_remedy(engine_text(f->engine), f->image, f->image_origin);
 
 	if (f->image_present)
 		OK("image", "%s is there", quoted(f->image));

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "image/verdict.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -61,6 +62,7 @@ struct preflight_facts {
 	bool filter_ready;
 	bool devices_granted;
 	struct text image;
+	enum image_origin image_origin; /* the operator's, or one of cloop's own */
 	bool image_present;
 	bool selinux_enforcing;
 	bool selinux_labelled; /* option selinux_label is set */

@@ -66,6 +66,13 @@ static void remedies_that_know_the_run(void **state)
 		"Error: OCI runtime error: runc: error mounting: readlink x: invalid argument\n",
 		ENGINE_PODMAN, &err);
 	assert_int_equal(err.code, ERROR_ENGINE_FAILED);
+	explain("time=\"2026-01-02T03:04:05Z\" level=warning msg=\"/ is not a shared mount\"\n"
+		"Error: getting store info: open /x: permission denied\n",
+		ENGINE_PODMAN, &err);
+	assert_string_equal(err.message,
+		"podman run failed: Error: getting store info: open /x: permission denied");
+	explain("time=\"2026-01-02T03:04:05Z\" level=warning msg=\"alone\"\n", ENGINE_PODMAN, &err);
+	assert_non_null(strstr(err.message, "alone"));
 	explain("", ENGINE_DOCKER, &err);
 	assert_string_equal(err.message, "docker run failed: it said nothing");
 }

@@ -182,6 +182,8 @@ static void look_at_image(const struct container_driver *d, struct gathered *g)
 	AUTO(stored_image) image = STORED_IMAGE_INIT;
 
 	g->facts.image = text_of(d->options.image);
+	g->facts.image_origin =
+		provenance_origin(&d->settings.provenance->published, g->facts.image);
 	AUTO(image_answers)
 	answers = {.runtime = &d->runtime, .env = &g->env, .cancel_fd = -1};
 	g->facts.image_present = image_store_look_up(&answers, d->options.image, &image, &err) >= 0;

@@ -8,6 +8,7 @@
 #include "executor/container/driver/image-harness.h"
 #include "executor/container/driver/image-signature.h"
 #include "executor/rundir/record.h"
+#include "image/missing.h"
 
 void run_image_done(struct run_image *i)
 {
@@ -26,6 +27,16 @@ static void check_pin(const struct run_image_question *q, const struct run_image
 	assert(again.allowed);
 }
 
+/* Nobody who only sees a project knows that its image comes from the configuration. */
+static int explain_missing(const struct run_image_question *q, struct error *err)
+{
+	if (!error_is(err, ERROR_IMAGE_MISSING) || q->start->image_origin == IMAGE_ORIGIN_PROJECT)
+		return -1;
+	auto_free char *remedy = image_missing_remedy(engine_text(q->driver->runtime.engine),
+		text_of(q->verdict->run_as), q->start->image_origin);
+	return error_set_remedy(err, "%s", remedy);
+}
+
 int run_image_settle(const struct run_image_question *q, struct run_image *ret, struct error *err)
 {
 	AUTO(image_answers)
@@ -35,7 +46,7 @@ int run_image_settle(const struct run_image_question *q, struct run_image *ret, 
 		.cancel_fd = q->start->cancel_fd};
 
 	if (image_store_look_up(&answers, q->verdict->run_as, &ret->stored, err) < 0)
-		return -1;
+		return explain_missing(q, err);
 	if (image_signature_settle(q, ret, err) < 0)
 		return -1;
 	check_pin(q, ret);

@@ -63,6 +63,7 @@ int run_network_decide(const struct container_driver *d, const struct container_
 	if (network_plan_make(&q, &p, err) < 0)
 		return -1;
 	take_plan(&p, ret);
+	ret->plan.filter_idle = p.kind == NETWORK_PLAN_CONFIGURED && egress_filter_idle(filter);
 	ret->plan.extra_dns_ignored = plan_network_made(&ret->plan) && extra_dns(&d->options);
 	return 0;
 }

@@ -373,11 +373,7 @@ int egress_listen_configured(struct supervisor *s, struct error *err)
 
 	if (!p->present || !p->address || !address_parse(text_of(p->address), &address))
 		return 0;
-	if (egress_listen(s, &address, &at, err) < 0)
-		return -1;
-	record_warn(s->record, "egress_unenforced",
-		"the network is not filtered: the proxy binds only programs that use it");
-	return 0;
+	return egress_listen(s, &address, &at, err);
 }
 
 /* ---- A new supervisor ---- */

@@ -142,13 +142,6 @@ static void finish(void *data)
 		start_fail(s, &err);
 		return;
 	}
-	if (s->plan.network.kind == NETWORK_PLAN_INTERNAL && !s->plan.network.table)
-		record_warn(s->record, "internal_host_open",
-			"nft is not usable: the sandbox reaches this host's own addresses at its "
-			"gateway");
-	if (s->plan.network.extra_dns_ignored)
-		record_warn(s->record, "extra_dns_ignored",
-			"resolvers of extra_args are left out: the run has a network of its own");
 	s->network.then(s);
 }
 

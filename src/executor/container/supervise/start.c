@@ -241,13 +241,24 @@ static int open_mount(struct supervisor *s, size_t i, struct error *err)
 	}
 }
 
+static void warn_of_network(struct supervisor *s)
+{
+	struct plan_network_warning list[PLAN_NETWORK_WARNINGS_MAX];
+	size_t n = plan_network_warnings(&s->plan.network, s->plan.egress.present, list);
+
+	for (size_t i = 0; i < n; i++)
+		record_warn(s->record, list[i].code, "%s", list[i].message);
+}
+
 /* Steps 9 and 10: everything that the engine line names exists afterwards. */
 static int make_files(struct supervisor *s, struct error *err)
 {
 	const struct plan *p = &s->plan;
 
-	if (egress_listen_configured(s, err) < 0 || start_step(s, "start:9-files", err) < 0 ||
-		open_guest(s, err) < 0)
+	if (egress_listen_configured(s, err) < 0)
+		return -1;
+	warn_of_network(s);
+	if (start_step(s, "start:9-files", err) < 0 || open_guest(s, err) < 0)
 		return -1;
 	rundir_reserve(&s->run);
 	if (output_open(&s->output, !p->runtime.rootless, p->uid, p->gid, err) < 0)
