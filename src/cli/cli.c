@@ -214,11 +214,32 @@ int cli_usage(const struct cli *c, struct error *err, const char *fmt, ...)
 	return error_set_remedy(err, "see: cloop help%s%s", name.len ? " " : "", str_text(&name));
 }
 
+/* The same JSON; a terminal obeys no character of it. */
+static void print_for_terminal(const json_t *answer)
+{
+	auto_free char *text = json_write_pretty(answer);
+	struct text rest = text_of(text);
+
+	for (size_t n; rest.len > 0; rest = text_after(rest, n)) {
+		uint32_t c = 0;
+		n = utf8_next(rest, &c);
+		n = n ? n : 1;
+		if (c != '\n' && utf8_control(c))
+			printf("\\u%04x", c);
+		else
+			fwrite(rest.p, 1, n, stdout);
+	}
+	puts("");
+}
+
 void cli_print_json(json_t *answer)
 {
-	auto_free char *text = isatty(1) ? json_write_pretty(answer) : json_write(answer);
+	auto_free char *text = NULL;
 
-	puts(text);
+	if (isatty(STDOUT_FILENO))
+		print_for_terminal(answer);
+	else
+		puts(text = json_write(answer));
 	json_decref(answer);
 }
 
@@ -229,6 +250,13 @@ char *cli_plain(const char *text)
 
 	text_escape(&shown, text_of(text), n);
 	return str_take(&shown);
+}
+
+char *cli_shown(const json_t *value)
+{
+	auto_free char *text = json_is_string(value) ? NULL : json_write(value);
+
+	return cli_plain(text ? text : json_string_value(value));
 }
 
 static void print_line(const char *label, const char *style, const char *text)

@@ -102,6 +102,8 @@ int cli_error_exit(const struct cli *c, const struct error *err);
  * that it neither breaks a table nor steers the terminal. Caller frees.
  */
 must_check char *cli_plain(const char *text);
+/* A value of a record on one line: a text as cli_plain() shows it, everything else as JSON. */
+must_check char *cli_shown(const json_t *value);
 
 /* Colour only on a terminal and without NO_COLOR. fd is 1 or 2. */
 bool cli_color(int fd);

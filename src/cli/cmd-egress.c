@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/grant-options.h"
+#include "cli/table.h"
 #include "executor/rundir/home.h"
 #include "config/config.h"
 #include "run/egress-grants.h"
@@ -133,17 +134,14 @@ static int run_grant(struct cli *c, struct error *err)
 
 /* ---- list ---- */
 
-#define ROW "%-31s  %-28s %-14s %-20s %s\n"
-
-static void print_row(const json_t *g)
+static void print_row(struct table *t, const json_t *g)
 {
-	auto_free char *subject = cli_plain(json_get_string(g, "subject"));
 	const char *revocation = json_get_string(g, "revocation");
 	bool open = revocation && !text_is(text_of(revocation), "revoked");
 
-	printf(ROW, json_get_string(g, "id"), subject,
-		open ? revocation : json_get_string(g, "status"), json_get_string(g, "expires_at"),
-		json_get_string(g, "policy"));
+	table_row(t, (const char *[]){json_get_string(g, "id"), json_get_string(g, "subject"),
+			     open ? revocation : json_get_string(g, "status"),
+			     json_get_string(g, "expires_at"), json_get_string(g, "policy")});
 }
 
 static int run_list(struct cli *c, struct error *err)
@@ -155,6 +153,7 @@ static int run_list(struct cli *c, struct error *err)
 	struct two_clocks now = clocks_now();
 	bool named = cli_option(c, "--to") || cli_option(c, "--subject");
 	const char *wanted = named ? grant_options_subject(c, err) : NULL;
+	AUTO(table) t = TABLE_INIT;
 	size_t i;
 	json_t *g;
 
@@ -168,8 +167,9 @@ static int run_list(struct cli *c, struct error *err)
 		cli_print_json(json_pack("{s:O}", "grants", list));
 		return CLI_OK;
 	}
-	printf(ROW, "ID", "SUBJECT", "STATUS", "EXPIRES", "POLICY");
-	json_array_foreach(list, i, g) print_row(g);
+	table_titles(&t, (const char *[]){"ID", "SUBJECT", "STATUS", "EXPIRES", "POLICY", NULL});
+	json_array_foreach(list, i, g) print_row(&t, g);
+	table_print(&t);
 	return CLI_OK;
 }
 

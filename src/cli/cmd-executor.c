@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/table.h"
 #include "run/context.h"
 #include "run/look.h"
 
@@ -29,28 +30,29 @@ static int run_list(struct cli *c, struct error *err)
 {
 	AUTO(context) context = {.home = HOME_INIT};
 	auto_json *list = json_array();
+	AUTO(table) t = TABLE_INIT;
 
 	if (cli_context_open(c, &context, err) < 0)
 		return -1;
 	look_at_runs(&context.home);
 	cli_revoke_due(c, &context.home);
 	const char *chosen = config_default_executor(&context.config);
-	if (!c->json)
-		printf("%-16s %-12s %-11s %s\n", "ID", "KIND", "STATE", "");
+	table_titles(&t, (const char *[]){"ID", "KIND", "STATE", "DEFAULT", "REASON", NULL});
 	for (size_t i = 0; i < context.executors.n; i++) {
 		const struct executor *e = context.executors.items[i];
 		const struct error *reason = executor_unavailable_reason(e);
 		json_t *one = describe(e);
-		json_object_set_new(one, "default", json_boolean(strcmp(e->id, chosen) == 0));
+		bool usual = strcmp(e->id, chosen) == 0;
+		json_object_set_new(one, "default", json_boolean(usual));
 		json_array_append_new(list, one);
-		if (!c->json)
-			printf("%-16s %-12s %-11s %s%s\n", e->id, executor_kind(e),
-				reason ? "unavailable" : "ready",
-				strcmp(e->id, chosen) == 0 ? "default " : "",
-				reason ? reason->message : "");
+		table_row(&t,
+			(const char *[]){e->id, executor_kind(e), reason ? "unavailable" : "ready",
+				usual ? "default" : "-", reason ? reason->message : "-"});
 	}
 	if (c->json)
 		cli_print_json(json_pack("{s:O}", "executors", list));
+	else
+		table_print(&t);
 	return CLI_OK;
 }
 
@@ -72,7 +74,7 @@ static int run_show(struct cli *c, struct error *err)
 	}
 	json_object_foreach(json_object_get(j, "capabilities"), key, value)
 	{
-		auto_free char *text = json_write(value);
+		auto_free char *text = cli_shown(value);
 		printf("%-28s %s\n", key, text);
 	}
 	json_decref(j);
@@ -86,10 +88,12 @@ static void print_findings(const json_t *findings)
 
 	json_array_foreach(findings, i, f)
 	{
-		const char *fix = json_get_string(f, "fix");
+		const char *said = json_get_string(f, "message"), *mend = json_get_string(f, "fix");
+		auto_free char *message = cli_plain(said ? said : "");
+		auto_free char *fix = cli_plain(mend ? mend : "");
 		printf("%-5s %-22s %s\n", json_get_string(f, "level"), json_get_string(f, "name"),
-			json_get_string(f, "message"));
-		if (fix && fix[0])
+			message);
+		if (fix[0])
 			printf("      fix: %s\n", fix);
 	}
 }

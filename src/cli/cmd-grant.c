@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/grant-options.h"
+#include "cli/table.h"
 #include "executor/rundir/home.h"
 #include "store/store.h"
 #include "vault/grant.h"
@@ -94,16 +95,15 @@ static int run_grant(struct cli *c, struct error *err)
 	return CLI_OK;
 }
 
-static void print_row(const json_t *g)
+static void print_row(struct table *t, const json_t *g)
 {
-	auto_free char *subject = cli_plain(json_get_string(g, "subject"));
-	auto_free char *summary = cli_plain(json_get_string(g, "summary"));
 	const char *revocation = json_get_string(g, "revocation");
 	bool open = revocation && strcmp(revocation, "revoked") != 0;
 
-	printf("%-30s  %-20s %-14s %-12s %-28s %s\n", json_get_string(g, "id"),
-		json_get_string(g, "secret"), json_get_string(g, "kind"),
-		open ? revocation : json_get_string(g, "expires"), subject, summary);
+	table_row(t, (const char *[]){json_get_string(g, "id"), json_get_string(g, "secret"),
+			     json_get_string(g, "kind"),
+			     open ? revocation : json_get_string(g, "expires"),
+			     json_get_string(g, "subject"), json_get_string(g, "summary")});
 }
 
 static int run_grants(struct cli *c, struct error *err)
@@ -115,6 +115,7 @@ static int run_grants(struct cli *c, struct error *err)
 		.secret = cli_option(c, "--secret"), .all = cli_flag(c, "--all")};
 	struct two_clocks now = clocks_now();
 	const char *wanted = cli_option(c, "--subject");
+	AUTO(table) t = TABLE_INIT;
 	size_t i;
 	json_t *g;
 
@@ -126,9 +127,10 @@ static int run_grants(struct cli *c, struct error *err)
 		cli_print_json(json_pack("{s:O}", "grants", list));
 		return CLI_OK;
 	}
-	printf("%-30s  %-20s %-14s %-12s %-28s %s\n", "ID", "SECRET", "KIND", "EXPIRES", "SUBJECT",
-		"CONSTRAINTS");
-	json_array_foreach(list, i, g) print_row(g);
+	table_titles(&t, (const char *[]){"ID", "SECRET", "KIND", "EXPIRES", "SUBJECT",
+				 "CONSTRAINTS", NULL});
+	json_array_foreach(list, i, g) print_row(&t, g);
+	table_print(&t);
 	return CLI_OK;
 }
 

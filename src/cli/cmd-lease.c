@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/table.h"
 #include "config/config.h"
 #include "executor/rundir/home.h"
 #include "run/egress-events.h"
@@ -130,13 +131,22 @@ static size_t count_held(const json_t *l)
 	return n;
 }
 
-static void print_lease(const json_t *l)
+static void print_leases(const json_t *list)
 {
-	auto_free char *project = cli_plain(json_get_string(l, "project"));
+	AUTO(table) t = TABLE_INIT;
+	size_t i;
+	json_t *l;
 
-	printf("%-30s  %-15s %6zu  %-20s %-9s %s\n", json_get_string(l, "id"),
-		json_get_string(l, "run"), count_held(l), json_get_string(l, "expires_at"),
-		json_get_string(l, "state"), project);
+	table_titles(
+		&t, (const char *[]){"ID", "RUN", "GRANTS", "EXPIRES", "STATE", "PROJECT", NULL});
+	json_array_foreach(list, i, l)
+	{
+		auto_free char *held = mem_printf("%zu", count_held(l));
+		table_row(&t, (const char *[]){json_get_string(l, "id"), json_get_string(l, "run"),
+				      held, json_get_string(l, "expires_at"),
+				      json_get_string(l, "state"), json_get_string(l, "project")});
+	}
+	table_print(&t);
 }
 
 static int run_list(struct cli *c, struct error *err)
@@ -144,8 +154,6 @@ static int run_list(struct cli *c, struct error *err)
 	AUTO(home) home = HOME_INIT;
 	AUTO_PTR(store) store = NULL;
 	auto_json *list = json_array();
-	size_t i;
-	json_t *l;
 
 	if (cli_home_open(c, &home, err) < 0)
 		return -1;
@@ -158,9 +166,7 @@ static int run_list(struct cli *c, struct error *err)
 		cli_print_json(json_pack("{s:O}", "leases", list));
 		return CLI_OK;
 	}
-	printf("%-30s  %-15s %6s  %-20s %-9s %s\n", "ID", "RUN", "GRANTS", "EXPIRES", "STATE",
-		"PROJECT");
-	json_array_foreach(list, i, l) print_lease(l);
+	print_leases(list);
 	return CLI_OK;
 }
 

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/project-path.h"
 #include "cli/unheld.h"
+#include "cli/table.h"
 #include "limits/effective.h"
 #include "executor/drivers/drivers.h"
 #include "run/ceilings.h"
@@ -29,7 +30,7 @@ static void target_done(struct target *t)
 }
 
 /* --executor, else the project; `gone`: its directory may be. */
-static int read_target(const struct cli *c, bool gone, struct target *ret, struct error *err)
+static int read_target(struct cli *c, bool gone, struct target *ret, struct error *err)
 {
 	const char *executor = cli_option(c, "--executor");
 
@@ -74,20 +75,18 @@ static void add(void *list, const struct store_ceiling *c)
 	json_array_append_new(list, describe(c));
 }
 
-static void print(const json_t *j)
+static void print(struct table *t, const json_t *j)
 {
 	const char *executor = json_get_string(j, "executor");
 	const char *project = json_get_string(j, "project");
-	const char *broken = json_get_string(j, "error"), *set_at = json_get_string(j, "set_at");
-	auto_free char *whose = cli_plain(executor  ? executor
-					  : project ? project
-						    : "every run: executors.limits");
-	auto_free char *fault = broken ? cli_plain(broken) : NULL;
+	const char *broken = json_get_string(j, "error");
+	const char *whose = executor ? executor : project ? project : "every run: executors.limits";
+	auto_free char *fault = broken ? mem_printf("refuses its runs: %s", broken) : NULL;
 
-	printf("%-9s %-20s %-44s %s\n", json_get_string(j, "source"), set_at ? set_at : "-",
-		json_get_string(j, "text"), whose);
+	table_row(t, (const char *[]){json_get_string(j, "source"), json_get_string(j, "set_at"),
+			     json_get_string(j, "text"), whose});
 	if (fault)
-		printf("          refuses its runs: %s\n", fault);
+		table_row(t, (const char *[]){"", "", "", fault});
 }
 
 static int add_fleet(struct cli *c, json_t *list, struct error *err)
@@ -105,6 +104,7 @@ static int run_list(struct cli *c, struct error *err)
 {
 	AUTO_PTR(store) store = NULL;
 	auto_json *list = json_array();
+	AUTO(table) t = TABLE_INIT;
 	size_t i;
 	json_t *one;
 
@@ -115,8 +115,9 @@ static int run_list(struct cli *c, struct error *err)
 		cli_print_json(json_pack("{s:O}", "ceilings", list));
 		return CLI_OK;
 	}
-	printf("%-9s %-20s %-44s %s\n", "SOURCE", "SET", "CEILING", "OF");
-	json_array_foreach(list, i, one) print(one);
+	table_titles(&t, (const char *[]){"SOURCE", "SET", "CEILING", "OF", NULL});
+	json_array_foreach(list, i, one) print(&t, one);
+	table_print(&t);
 	return CLI_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/project-path.h"
+#include "cli/table.h"
 #include "executor/rundir/home.h"
 #include "executor/rundir/record.h"
 #include "executor/rundir/rundir.h"
@@ -32,27 +33,23 @@ static void add(void *list, const struct store_project *p)
 	json_array_append_new(list, describe(p, true));
 }
 
-static void print(const json_t *p)
+static void print(const json_t *list)
 {
-	auto_free char *path = cli_plain(json_get_string(p, "project"));
-	const char *seen = json_get_string(p, "first_seen");
-	const char *executor = json_get_string(p, "executor");
+	AUTO(table) t = TABLE_INIT;
+	size_t i;
+	json_t *p;
 
-	printf("%-16s %-12s %-20s %s\n", executor ? executor : "-", json_get_string(p, "provider"),
-		seen ? seen : "-", path);
-}
-
-static void print_title(void)
-{
-	printf("%-16s %-12s %-20s %s\n", "EXECUTOR", "PROVIDER", "FIRST SEEN", "PROJECT");
+	table_titles(&t, (const char *[]){"EXECUTOR", "PROVIDER", "FIRST SEEN", "PROJECT", NULL});
+	json_array_foreach(list, i, p) table_row(
+		&t, (const char *[]){json_get_string(p, "executor"), json_get_string(p, "provider"),
+			    json_get_string(p, "first_seen"), json_get_string(p, "project")});
+	table_print(&t);
 }
 
 static int run_list(struct cli *c, struct error *err)
 {
 	AUTO_PTR(store) store = NULL;
 	auto_json *list = json_array();
-	size_t i;
-	json_t *p;
 
 	int r = project_path_store(c, false, &store, err);
 	if (r < 0 || (r == 0 && store_project_list(store, add, list, err) < 0))
@@ -61,8 +58,7 @@ static int run_list(struct cli *c, struct error *err)
 		cli_print_json(json_pack("{s:O}", "projects", list));
 		return CLI_OK;
 	}
-	print_title();
-	json_array_foreach(list, i, p) print(p);
+	print(list);
 	return CLI_OK;
 }
 
@@ -86,8 +82,7 @@ static int show(const struct cli *c, struct store *store, const char *path, stru
 		cli_print_json(json_incref(p));
 		return CLI_OK;
 	}
-	print_title();
-	print(p);
+	print(found);
 	auto_free char *text = ceilings_render(&ceiling);
 	printf("ceiling: %s\n", text);
 	return CLI_OK;
@@ -273,7 +268,7 @@ const struct verb cmd_project_forget = {
 	.summary = "drop what is set for a project",
 	.flags = FLAGS,
 	.help = "Drops the rows of a project in this home, never a file. The directory may be "
-		"gone: "
+		"gone, or a link by now: "
 		"name it with -C as project list shows it. Refused while a task or a run of it "
 		"goes "
 		"on.",

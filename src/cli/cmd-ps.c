@@ -4,28 +4,23 @@
 
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/table.h"
 #include "executor/rundir/record.h"
 #include "run/look.h"
 
 enum { RUNS_MAX = 100000 };
 
-static const char *shown(const json_t *record, const char *key)
-{
-	const char *s = json_get_string(record, key);
-
-	return s ? s : "-";
-}
-
-static void print_row(const json_t *record)
+static void print_row(struct table *t, const json_t *record)
 {
 	const json_t *code = json_object_get(record, "exit_code");
 	char exit_code[16] = "-";
-	auto_free char *project = cli_plain(shown(record, "project"));
 
 	if (json_is_integer(code))
 		snprintf(exit_code, sizeof(exit_code), "%d", (int)json_integer_value(code));
-	printf("%-15s %-8s %-12s %4s  %-20s %s\n", shown(record, "handle"), record_state(record),
-		shown(record, "outcome"), exit_code, shown(record, "started_at"), project);
+	table_row(t,
+		(const char *[]){json_get_string(record, "handle"), record_state(record),
+			json_get_string(record, "outcome"), exit_code,
+			json_get_string(record, "started_at"), json_get_string(record, "project")});
 }
 
 static int run(struct cli *c, struct error *err)
@@ -33,6 +28,7 @@ static int run(struct cli *c, struct error *err)
 	AUTO(home) home = HOME_INIT;
 	AUTO(strv) handles = STRV_INIT(RUNS_MAX);
 	auto_json *list = json_array();
+	AUTO(table) t = TABLE_INIT;
 	size_t i;
 	json_t *record;
 
@@ -55,9 +51,10 @@ static int run(struct cli *c, struct error *err)
 		cli_print_json(json_pack("{s:O}", "runs", list));
 		return CLI_OK;
 	}
-	printf("%-15s %-8s %-12s %4s  %-20s %s\n", "HANDLE", "STATE", "OUTCOME", "EXIT", "STARTED",
-		"PROJECT");
-	json_array_foreach(list, i, record) print_row(record);
+	table_titles(&t,
+		(const char *[]){"HANDLE", "STATE", "OUTCOME", "EXIT", "STARTED", "PROJECT", NULL});
+	json_array_foreach(list, i, record) print_row(&t, record);
+	table_print(&t);
 	return CLI_OK;
 }
 

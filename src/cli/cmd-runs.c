@@ -41,8 +41,7 @@ static void print_line(const json_t *record, const char *key, const char *title)
 
 	if (!value || json_is_null(value) || (json_is_array(value) && json_array_size(value) == 0))
 		return;
-	auto_free char *text =
-		json_is_string(value) ? cli_plain(json_string_value(value)) : json_write(value);
+	auto_free char *text = cli_shown(value);
 	printf("%-12s %s\n", title, text);
 }
 

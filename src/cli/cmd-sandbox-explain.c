@@ -14,7 +14,7 @@ static void print_section(const json_t *j, const char *key)
 
 	if (!value || json_is_null(value))
 		return;
-	auto_free char *text = json_write(value);
+	auto_free char *text = cli_shown(value);
 	printf("%-13s %s\n", key, text);
 }
 

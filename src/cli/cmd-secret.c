@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/take-back.h"
+#include "cli/table.h"
 #include "executor/rundir/home.h"
 #include "run/revoke.h"
 #include "store/secret.h"
@@ -30,15 +31,19 @@ static void add(void *list, const struct store_secret *r)
 			"created_by", json_from_string(r->created_by)));
 }
 
-static void print(const json_t *secret)
+static void print(const json_t *list)
 {
-	auto_free char *by = cli_plain(json_get_string(secret, "created_by"));
-	const char *owner = json_get_string(secret, "owner");
-	auto_free char *shown = cli_plain(owner ? owner : "-");
+	AUTO(table) t = TABLE_INIT;
+	size_t i;
+	json_t *secret;
 
-	printf("%-28s %-24s %-14s %-10s %-20s %s\n", json_get_string(secret, "id"),
-		json_get_string(secret, "name"), json_get_string(secret, "kind"), shown,
-		json_get_string(secret, "created_at"), by);
+	table_titles(&t, (const char *[]){"ID", "NAME", "KIND", "OWNER", "MINTED", "BY", NULL});
+	json_array_foreach(list, i, secret) table_row(
+		&t, (const char *[]){json_get_string(secret, "id"), json_get_string(secret, "name"),
+			    json_get_string(secret, "kind"), json_get_string(secret, "owner"),
+			    json_get_string(secret, "created_at"),
+			    json_get_string(secret, "created_by")});
+	table_print(&t);
 }
 
 static int run_list(struct cli *c, struct error *err)
@@ -46,8 +51,6 @@ static int run_list(struct cli *c, struct error *err)
 	AUTO(home) home = HOME_INIT;
 	AUTO_PTR(store) store = NULL;
 	auto_json *list = json_array();
-	size_t i;
-	json_t *secret;
 
 	int r = open_store(c, &home, &store, err);
 	if (r < 0 || (r == 0 && store_secret_list(store, add, list, err) < 0))
@@ -56,8 +59,7 @@ static int run_list(struct cli *c, struct error *err)
 		cli_print_json(json_pack("{s:O}", "secrets", list));
 		return CLI_OK;
 	}
-	printf("%-28s %-24s %-14s %-10s %-20s %s\n", "ID", "NAME", "KIND", "OWNER", "MINTED", "BY");
-	json_array_foreach(list, i, secret) print(secret);
+	print(list);
 	return CLI_OK;
 }
 

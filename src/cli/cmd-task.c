@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/project-path.h"
+#include "cli/table.h"
 #include "executor/rundir/home.h"
 #include "run/artifact.h"
 #include "run/look.h"
@@ -113,21 +114,26 @@ static json_t *find(const struct tasks *t, int64_t id, struct error *err)
 	return r == 0 ? json_incref(json_array_get(list, 0)) : NULL;
 }
 
-static void print_row(const json_t *t)
+static void print_list(const json_t *list)
 {
-	auto_free char *title = cli_plain(json_get_string(t, "title"));
-	const char *run = json_get_string(t, "run");
+	AUTO(table) t = TABLE_INIT;
+	size_t i;
+	json_t *one;
 
-	printf("%6lld  %-8s %-15s %s\n", (long long)json_get_int(t, "id", 0),
-		json_get_string(t, "state"), run ? run : "-", title);
+	table_titles(&t, (const char *[]){"ID", "STATE", "RUN", "TITLE", NULL});
+	json_array_foreach(list, i, one)
+	{
+		auto_free char *id = mem_printf("%lld", (long long)json_get_int(one, "id", 0));
+		table_row(&t, (const char *[]){id, json_get_string(one, "state"),
+				      json_get_string(one, "run"), json_get_string(one, "title")});
+	}
+	table_print(&t);
 }
 
 static int run_list(struct cli *c, struct error *err)
 {
 	AUTO(tasks) t = {NULL, NULL};
 	auto_json *list = json_array();
-	size_t i;
-	json_t *one;
 
 	if (open_tasks(c, false, &t, err) < 0 ||
 		(t.store && store_task_list(t.store, t.project, add, list, err) < 0))
@@ -137,8 +143,7 @@ static int run_list(struct cli *c, struct error *err)
 			json_from_bytes(text_of(t.project)), "tasks", list));
 		return CLI_OK;
 	}
-	printf("%6s  %-8s %-15s %s\n", "ID", "STATE", "RUN", "TITLE");
-	json_array_foreach(list, i, one) print_row(one);
+	print_list(list);
 	return CLI_OK;
 }
 

@@ -11,8 +11,12 @@ struct store;
 
 /* The resolved path of -C; caller frees. NULL: not_a_project. */
 must_check char *project_path(const struct cli *c, struct error *err);
-/* The same, but a directory that is gone is named as it was. */
-must_check char *project_path_gone(const struct cli *c, struct error *err);
+/*
+ * The same for commands about what is on record: a directory that is gone is named as it was. And
+ * what -C says may be a project as the lists show it: a path that is a link by now, or one that is
+ * no UTF-8, whose odd bytes are shown as \xNN. That counts before what the path leads to.
+ */
+must_check char *project_path_gone(struct cli *c, struct error *err);
 
 /*
  * The store of --home, the home being opened (made) for it: 0, or 1 = it has none yet, and `make`
