@@ -212,6 +212,8 @@ const struct verb cmd_run = {
 		"was "
 		"stopped at its disk limit, 123 a credential was revoked, 128+n it ended by signal "
 		"n.\n"
+		"What the run is warned of is in its record, and goes to stderr, too, as "
+		"cloop: warning: MESSAGE (CODE); not with --json.\n"
 		"A file with setup has an image built for it first, which later runs use again: "
 		"what the build prints goes to stderr.\n"
 		"An interrupt is passed to the workload; a second one asks it to end, a third one "

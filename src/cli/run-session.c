@@ -31,6 +31,7 @@ struct session {
 	struct rundir run;
 	bool recorded; /* --record was done, or failed and said so */
 	unsigned interrupts;
+	size_t warned;             /* warnings of the record that were shown */
 	bool quiet;                /* --json: the record is the answer, output stays in the log */
 	struct unblocked progress; /* of a build */
 	struct pass_on out;
@@ -176,9 +177,32 @@ static json_t *read_record(struct session *s)
 	return s->run.fd >= 0 ? rundir_read(&s->run, RECORD_FILE, &err) : NULL;
 }
 
+static void tell_warning(const json_t *w)
+{
+	const char *message = json_get_string(w, "message"), *code = json_get_string(w, "code");
+	auto_free char *shown = cli_plain(message ? message : "");
+	bool color = cli_color(STDERR_FILENO);
+
+	/* It says of a run under gVisor only that it was a short one. */
+	if (!code || strcmp(code, "limits_unread") == 0)
+		return;
+	fprintf(stderr, "%scloop: warning:%s %s (%s)\n", color ? "\033[1;33m" : "",
+		color ? "\033[0m" : "", shown, code);
+}
+
+/* What the record is warned of since the last time. */
+static void tell_warnings(struct session *s, const json_t *record)
+{
+	const json_t *list = json_object_get(record, "warnings");
+
+	for (; !s->quiet && s->warned < json_array_size(list); s->warned++)
+		tell_warning(json_array_get(list, s->warned));
+}
+
 /* A run that ended without having started says why; its status is that of the error. */
 static int end_of_run(struct session *s, json_t *record, struct error *err)
 {
+	tell_warnings(s, record);
 	if (write_record(s, record, NULL, err) < 0)
 		return -1;
 	if (s->job->records)
@@ -284,6 +308,8 @@ static int start(struct session *s, struct dispatch *d, struct error *err)
 		import_run(&s->context.home, &s->run);
 	if (r < 0)
 		return -1;
+	auto_json *begun = read_record(s);
+	tell_warnings(s, begun);
 	if (!cli_flag(c, "--detach"))
 		return foreground(s, run.supervisor, err);
 	if (run.supervisor >= 0)
