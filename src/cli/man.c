@@ -37,6 +37,18 @@ static void add_string(struct str *out, const char *s)
 	add_text(out, text_of(s));
 }
 
+/* A value without blanks that may be wider than a page: it can go on in the next line behind a /.
+ */
+static void add_value(struct str *out, const char *s)
+{
+	struct text rest = text_of(s), part;
+
+	while (text_split(&rest, '/', &part)) {
+		add_text(out, part);
+		str_add_text(out, rest.p ? "/\\:" : "");
+	}
+}
+
 static void add_paragraphs(struct str *out, const char *text)
 {
 	struct text rest = text_of(text), line;
@@ -190,11 +202,11 @@ static void add_key(struct str *out, const char *path, const struct schema_key *
 	add_string(out, str_text(&type));
 	if (key->fallback && key->fallback[0]) {
 		str_add_text(out, "; default ");
-		add_string(out, key->fallback);
+		add_value(out, key->fallback);
 	}
 	for (size_t i = 0; key->fallback_items && key->fallback_items[i]; i++) {
 		str_add_text(out, i ? ", " : "; default ");
-		add_string(out, key->fallback_items[i]);
+		add_value(out, key->fallback_items[i]);
 	}
 	str_add_text(out, ".\n");
 	if (key->doc) {

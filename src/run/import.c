@@ -321,10 +321,14 @@ static void consider(struct batch *b, struct rundir *run)
 	*run = RUNDIR_INIT;
 	d->record = rundir_imported(&d->run) ? NULL : rundir_read(&d->run, RECORD_FILE, &err);
 	int r = d->record ? final_record_read(d->run.handle, d->record, &d->final, &err) : 1;
-	if (r == 0) {
+	/* A trial is no run of a project: its directory is gone with it. */
+	bool trial = r == 0 && json_get_bool(record_supervision(d->record), "trial", false);
+	if (r == 0 && !trial) {
 		b->n++;
 		return;
 	}
+	if (trial)
+		mark(&d->run);
 	if (r < 0 && record_final(d->record)) {
 		log_warning("%s", err.message);
 		mark(&d->run);

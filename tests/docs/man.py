@@ -28,6 +28,11 @@ def problems(root, build):
             r = subprocess.run([*reader, *pages], capture_output=True, text=True, timeout=120)
             said = (r.stdout + r.stderr).replace(str(work) + "/", "").splitlines()
             bad += [f"{reader[0]}: {line}" for line in said[:20]]
+        for page in sorted(work.rglob("*.5")):
+            r = subprocess.run(["groff", "-man", "-Tascii", "-P-cbou", "-rLL=78n", page],
+                               capture_output=True, text=True, timeout=120)
+            bad += [f"{page.name}: over 80 columns: {line.strip()}"
+                    for line in r.stdout.splitlines() if len(line) > 80]
         wanted = {f"cloop-{name.replace(' ', '-')}.1" for name in texts.verbs(root)}
         wanted |= {"cloop.1", "cloop.yaml.5", "sandbox.yaml.5", "libcloop.3"}
         return bad + [f"there is no page {name}" for name in sorted(wanted - {p.name for p in pages})]

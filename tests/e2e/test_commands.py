@@ -108,6 +108,8 @@ def test_smoke_test(stage):
     assert smoke["exit_code"] == 0 and smoke["output"] and smoke["duration_ms"] > 0
     version = stage.answer("version")["version"]
     assert version in smoke["output"]
+    # … and no project of anybody's.
+    assert "cloop-smoke-" not in str(stage.answer("project", "list")["projects"])
 
 
 def test_smoke_test_of_a_missing_image(stage):

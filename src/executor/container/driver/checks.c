@@ -324,6 +324,7 @@ static int run_smoke(const struct executor *e, const char *dir, const char *home
 		.isolation = "container",
 		.title = "smoke test"};
 	auto_json *first = record_new(&facts);
+	json_object_set_new(record_supervision(first), "trial", json_true());
 	struct executor_start start = {.home = home,
 		.request = &request,
 		.image_origin =
