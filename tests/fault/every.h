@@ -5,9 +5,8 @@
  */
 #pragma once
 
-#include "unit/unit.h"
+#include "unit/unit-fds.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -25,18 +24,6 @@ struct scenario {
 
 enum { EVERY_MAX = 200 };
 
-static inline size_t every_count_fds(void)
-{
-	size_t n = 0;
-	DIR *d = opendir("/proc/self/fd");
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
-}
-
 /* The limit below which exactly n descriptor numbers are free. */
 static inline rlim_t every_limit(unsigned n)
 {
@@ -51,7 +38,7 @@ static inline rlim_t every_limit(unsigned n)
 static inline bool every_run_once(const struct scenario *s, const char *what, rlim_t descriptors)
 {
 	auto_error struct error err = ERROR_INIT;
-	size_t before = every_count_fds();
+	size_t before = unit_fds_count();
 	struct rlimit normal;
 
 	getrlimit(RLIMIT_NOFILE, &normal);
@@ -60,7 +47,7 @@ static inline bool every_run_once(const struct scenario *s, const char *what, rl
 	setrlimit(RLIMIT_NOFILE, &normal);
 	if (r != 0 && (r != -1 || error_is(&err, ERROR_NONE) || err.message[0] == '\0'))
 		fail_msg("%s, %s: %d without an error", s->name, what, r);
-	if (every_count_fds() != before)
+	if (unit_fds_count() != before)
 		fail_msg("%s, %s: descriptors left", s->name, what);
 	if (waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD)
 		fail_msg("%s, %s: child left", s->name, what);

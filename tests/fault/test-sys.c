@@ -1,5 +1,6 @@
 #include "fault/every.h"
 
+#include <dirent.h>
 #include <sys/stat.h>
 
 #include "sys/cgroup.h"

@@ -1,5 +1,5 @@
 /* Children behind a keeper, in a process that ignores SIGCHLD, or takes every child there is. */
-#include "unit/unit.h"
+#include "unit/unit-fds.h"
 
 #include <inttypes.h>
 
@@ -192,33 +192,9 @@ static void test_given_descriptors(void **state)
 	assert_string_equal(str_text(&c.out), "five\n0 1 2 3 5\n");
 }
 
-static size_t count_fds(void)
-{
-	size_t n = 0;
-
-	for (int fd = 0; fd < 1024; fd++)
-		n += fcntl(fd, F_GETFD) >= 0;
-	return n;
-}
-
-static size_t fds_before;
-
-static int note_fds(void **state)
-{
-	(void)state;
-	fds_before = count_fds();
-	return 0;
-}
-
-static int check_fds(void **state)
-{
-	(void)state;
-	return count_fds() == fds_before ? 0 : -1;
-}
-
 int main(int argc, char **argv)
 {
-#define T(f) cmocka_unit_test_setup_teardown(f, note_fds, check_fds)
+#define T(f) cmocka_unit_test_setup_teardown(f, unit_fds_note, unit_fds_check)
 	const struct CMUnitTest tests[] = {T(test_default), T(test_ignored), T(test_taken),
 		T(test_cannot_execute), T(test_cancel_ends_the_group), T(test_detached),
 		T(test_given_descriptors), T(test_orphans)};

@@ -1,4 +1,4 @@
-#include "unit/unit.h"
+#include "unit/unit-fds.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -341,34 +341,15 @@ static void test_fault(void **state)
 	assert_true(error_is(&err, ERROR_IO));
 }
 
-static size_t count_fds(void)
-{
-	size_t n = 0;
-
-	for (int fd = 0; fd < 1024; fd++)
-		n += fcntl(fd, F_GETFD) >= 0;
-	return n;
-}
-
-static size_t fds_before;
-
-static int note_fds(void **state)
-{
-	(void)state;
-	fds_before = count_fds();
-	return 0;
-}
-
 /* No test leaves a descriptor or a child behind. */
-static int check_fds(void **state)
+static int check_left(void **state)
 {
-	(void)state;
-	return count_fds() == fds_before && waitpid(-1, NULL, WNOHANG) < 0 ? 0 : -1;
+	return unit_fds_check(state) == 0 && waitpid(-1, NULL, WNOHANG) < 0 ? 0 : -1;
 }
 
 int main(void)
 {
-#define T(f) cmocka_unit_test_setup_teardown(f, note_fds, check_fds)
+#define T(f) cmocka_unit_test_setup_teardown(f, unit_fds_note, check_left)
 	const struct CMUnitTest tests[] = {T(test_nothing_inherited), T(test_given),
 		T(test_descriptors), T(test_cannot_execute), T(test_status), T(test_child),
 		T(test_child_of_our_session), T(test_caps), T(test_timeout), T(test_cancel),
