@@ -29,6 +29,8 @@
 #include "sys/lockfile.h"
 #include "sys/log.h"
 
+#define SETUP_LOCK "state-setup-0"
+
 enum {
 	BUSY_TIMEOUT_MS = 5000,
 	SETUP_TIMEOUT_MS = 30000,
@@ -266,9 +268,9 @@ static int set_up(struct store *s, struct error *err)
 	if (home < 0)
 		return error_set_errno(
 			err, ERROR_STORE_FAILED, errno, "opening %s", quoted_string(s->home));
-	struct lockfile_pool pool = {.dir = home, .name = "state-setup", .slots = 1};
 	auto_fd int lock = -1;
-	int r = lockfile_slot(&pool, clock_boottime_ms() + SETUP_TIMEOUT_MS, -1, &lock, err);
+	int r = lockfile_wait(
+		home, SETUP_LOCK, clock_boottime_ms() + SETUP_TIMEOUT_MS, -1, &lock, err);
 	if (r > 0)
 		return error_set(err, ERROR_STORE_BUSY, "%s is being set up by another process",
 			quoted_string(s->path));

@@ -1,6 +1,5 @@
 #include "sys/lockfile.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -97,16 +96,13 @@ int lockfile_try_slot(const struct lockfile_pool *pool, int *ret_fd, struct erro
 	return 1;
 }
 
-typedef int try_fn(const void *what, int *ret_fd, struct error *err);
-
-/* Until `attempt` answers something else than 1: its answer, 1 = too late, 2 = cancelled. */
-static int try_until(try_fn *attempt, const void *what, int64_t deadline_ms, int cancel_fd,
-	int *ret_fd, struct error *err)
+int lockfile_wait(int dir, const char *name, int64_t deadline_ms, int cancel_fd, int *ret_fd,
+	struct error *err)
 {
 	int64_t delay = BACK_OFF_MIN_MS;
 
 	for (;;) {
-		int r = attempt(what, ret_fd, err);
+		int r = lockfile_try(dir, name, ret_fd, err);
 		if (r != 1)
 			return r;
 		int64_t left = deadline_ms ? deadline_ms - clock_boottime_ms() : delay;
@@ -116,37 +112,4 @@ static int try_until(try_fn *attempt, const void *what, int64_t deadline_ms, int
 			return 2;
 		delay = delay * 2 > BACK_OFF_MAX_MS ? BACK_OFF_MAX_MS : delay * 2;
 	}
-}
-
-static int try_pool(const void *what, int *ret_fd, struct error *err)
-{
-	return lockfile_try_slot(what, ret_fd, err);
-}
-
-int lockfile_slot(const struct lockfile_pool *pool, int64_t deadline_ms, int cancel_fd, int *ret_fd,
-	struct error *err)
-{
-	assert(pool->slots > 0);
-	int r = try_until(try_pool, pool, deadline_ms, cancel_fd, ret_fd, err);
-	return r == 2 ? 1 : r;
-}
-
-struct one_file {
-	int dir;
-	const char *name;
-};
-
-static int try_file(const void *what, int *ret_fd, struct error *err)
-{
-	const struct one_file *file = what;
-
-	return lockfile_try(file->dir, file->name, ret_fd, err);
-}
-
-int lockfile_wait(int dir, const char *name, int64_t deadline_ms, int cancel_fd, int *ret_fd,
-	struct error *err)
-{
-	const struct one_file file = {dir, name};
-
-	return try_until(try_file, &file, deadline_ms, cancel_fd, ret_fd, err);
 }

@@ -38,9 +38,3 @@ struct lockfile_pool {
 };
 /* One attempt for any of the slots: 0 and its descriptor, 1 = all are held, -1. */
 must_check int lockfile_try_slot(const struct lockfile_pool *pool, int *ret_fd, struct error *err);
-/*
- * Waits (polling with back-off of 5-50 ms) until one slot is free: 0 and its descriptor, or 1 =
- * deadline_ms (boottime; 0 = none) passed or cancel_fd (-1 = none) became readable.
- */
-must_check int lockfile_slot(const struct lockfile_pool *pool, int64_t deadline_ms, int cancel_fd,
-	int *ret_fd, struct error *err);

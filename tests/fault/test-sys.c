@@ -114,9 +114,9 @@ static int run_lock(void *data, struct error *err)
 	auto_fd int second = -1;
 
 	(void)data;
-	if (lockfile_slot(&pool, 0, -1, &first, err) < 0)
+	if (lockfile_try_slot(&pool, &first, err) < 0)
 		return -1;
-	return lockfile_slot(&pool, 0, -1, &second, err);
+	return lockfile_try_slot(&pool, &second, err);
 }
 
 static void check_lock(void *data, bool done)

@@ -90,24 +90,15 @@ static void test_slots(void **state)
 	(void)state;
 	auto_error struct error err = ERROR_INIT;
 	struct lockfile_pool pool = {.dir = dir, .name = "start", .slots = 3};
-	int fds[3] = {-1, -1, -1}, extra = -1, cancel[2];
+	int fds[3] = {-1, -1, -1}, extra = -1;
 
 	for (size_t i = 0; i < 3; i++)
-		assert_done(lockfile_slot(&pool, 0, -1, &fds[i], &err), &err);
+		assert_done(lockfile_try_slot(&pool, &fds[i], &err), &err);
 	assert_int_equal(faccessat(dir, "start-2", F_OK, 0), 0);
-	int64_t before = clock_boottime_ms();
-	assert_int_equal(lockfile_slot(&pool, before + 60, -1, &extra, &err), 1);
-	int64_t waited = clock_boottime_ms() - before;
-	assert_true(waited >= 60 && waited < 2000);
-	assert_int_equal(lockfile_slot(&pool, 1, -1, &extra, &err), 1);
-
-	assert_int_equal(pipe(cancel), 0);
-	assert_int_equal(write(cancel[1], "x", 1), 1);
-	assert_int_equal(lockfile_slot(&pool, 0, cancel[0], &extra, &err), 1);
-	close(cancel[0]);
-	close(cancel[1]);
+	assert_int_equal(lockfile_try_slot(&pool, &extra, &err), 1);
+	assert_int_equal(extra, -1);
 	close(fds[1]);
-	assert_done(lockfile_slot(&pool, 0, -1, &extra, &err), &err);
+	assert_done(lockfile_try_slot(&pool, &extra, &err), &err);
 	close(fds[0]);
 	close(fds[2]);
 	close(extra);
@@ -122,7 +113,8 @@ static void test_wait(void **state)
 	assert_done(lockfile_wait(dir, "lock", 0, -1, &first, &err), &err);
 	int64_t before = clock_boottime_ms();
 	assert_int_equal(lockfile_wait(dir, "lock", before + 60, -1, &second, &err), 1);
-	assert_true(clock_boottime_ms() - before >= 60);
+	int64_t waited = clock_boottime_ms() - before;
+	assert_true(waited >= 60 && waited < 20000);
 	assert_int_equal(pipe(cancel), 0);
 	assert_int_equal(write(cancel[1], "x", 1), 1);
 	assert_int_equal(lockfile_wait(dir, "lock", 0, cancel[0], &second, &err), 2);
