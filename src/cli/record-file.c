@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "sys/file.h"
 
@@ -50,10 +51,8 @@ static int open_stream(const char *path, int *ret)
 
 static int open_folder(const char *path, struct record_file *f)
 {
-	const char *slash = strrchr(path, '/');
-	auto_free char *folder =
-		slash ? mem_strndup(path, (size_t)(slash - path) + 1) : mem_strdup(".");
-	const char *name = slash ? slash + 1 : path;
+	auto_free char *folder = path_parent(path);
+	const char *name = path_name(path);
 	struct stat st;
 
 	f->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);

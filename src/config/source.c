@@ -5,10 +5,10 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "config/config.h"
 #include "sys/clock.h"
 #include "sys/file.h"
-
 #include "sys/lockfile.h"
 
 enum { LOCK_MS = 10000 };
@@ -82,22 +82,6 @@ mode_t source_default_mode(void)
 	return geteuid() == 0 ? 0644 : 0600;
 }
 
-static char *parent_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (!slash)
-		return mem_strdup(".");
-	return slash == path ? mem_strdup("/") : mem_strndup(path, (size_t)(slash - path));
-}
-
-static const char *name_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 void source_change_done(struct source_change *c)
 {
 	if (c->lock >= 0)
@@ -108,8 +92,8 @@ void source_change_done(struct source_change *c)
 
 int source_change_begin(const char *path, struct source_change *ret, struct error *err)
 {
-	auto_free char *parent = parent_of(path);
-	auto_free char *name = mem_printf(".%s.lock", name_of(path));
+	auto_free char *parent = path_parent(path);
+	auto_free char *name = mem_printf(".%s.lock", path_name(path));
 
 	if (file_make_dirs(parent, geteuid() == 0 ? 0755 : 0700, err) < 0)
 		return -1;
@@ -128,7 +112,7 @@ int source_change_begin(const char *path, struct source_change *ret, struct erro
 int source_replace(const struct source_change *c, const char *path, struct text bytes, mode_t mode,
 	struct error *err)
 {
-	if (file_replace_at(c->dir, name_of(path), mode, bytes, true, err) < 0)
+	if (file_replace_at(c->dir, path_name(path), mode, bytes, true, err) < 0)
 		return -1;
 	return file_sync_dir(c->dir, err);
 }
