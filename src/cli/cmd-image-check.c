@@ -34,8 +34,7 @@ static int run(struct cli *c, struct error *err)
 }
 
 static const struct option options[] = {
-	{"--origin", "WHO", "who chose the image: project (default) or operator",
-		"project operator", false},
+	JUDGE_ORIGIN_OPTION,
 	{NULL, NULL, NULL, NULL, false},
 };
 

@@ -155,8 +155,7 @@ static int run(struct cli *c, struct error *err)
 }
 
 static const struct option options[] = {
-	{"--origin", "WHO", "who chose the image: project (default) or operator",
-		"project operator", false},
+	JUDGE_ORIGIN_OPTION,
 	{"--local", NULL, "ask the engine's store instead of the registry", NULL, false},
 	{"--executor", "ID", "whose store (with --local)", NULL, false},
 	{NULL, NULL, NULL, NULL, false},

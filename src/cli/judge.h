@@ -8,6 +8,13 @@ struct cli;
 
 extern const struct spec_checks judge_spec_checks;
 
+/* The row of judge_origin() in a command's options. */
+#define JUDGE_ORIGIN_OPTION \
+	{ \
+		"--origin", "WHO", "who chose the image: project (default) or operator", \
+			"project operator", false \
+	}
+
 /* Who chose the image, by a command's --origin. */
 enum image_origin judge_origin(struct cli *c, struct text image);
 
