@@ -5,7 +5,6 @@
  */
 #include "image/cosign-logins.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -13,14 +12,16 @@
 
 #include "base/json-secret.h"
 #include "base/mem.h"
+#include "base/strv.h"
 #include "sys/env.h"
+#include "sys/file-list.h"
 #include "sys/file.h"
 #include "sys/lockfile.h"
 #include "sys/log.h"
 
 #define PREFIX "cloop-cosign-"
 
-enum { PARENTS_MAX = 3, ATTEMPTS = 16 };
+enum { PARENTS_MAX = 3, ATTEMPTS = 16, SWEEP_MAX = 20000 };
 
 /* What was made here goes without a descriptor; only what cosign added needs one. */
 static bool remove_made(int parent, const char *name)
@@ -123,17 +124,11 @@ static void sweep_one(int parent, const char *name)
 
 static void sweep(int parent)
 {
-	auto_fd int copy = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
-	const struct dirent *entry;
+	AUTO(strv) names = STRV_INIT(SWEEP_MAX);
 
-	if (!dir)
-		return;
-	copy = -1;
-	while ((entry = readdir(dir)))
-		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0)
-			sweep_one(parent, entry->d_name);
-	closedir(dir);
+	file_list_at(parent, PREFIX, &names);
+	strv_foreach (name, &names)
+		sweep_one(parent, *name);
 }
 
 void cosign_logins_sweep(void)

@@ -1,13 +1,16 @@
 #include "trust/reap.h"
 
-#include <dirent.h>
-#include <fcntl.h>
+#include <unistd.h>
 
-#include "base/text.h"
+#include "base/strv.h"
 #include "image/cosign-logins.h"
+#include "sys/file-list.h"
 #include "sys/file.h"
 #include "sys/lockfile.h"
 #include "trust/verify.h"
+
+/* The next one finds the others. */
+enum { LOCKS_MAX = 20000 };
 
 /* Whoever waited for it finds that the file has lost its name, and makes another. */
 static int reap_lock(int locks, const char *name, struct error *err)
@@ -22,19 +25,13 @@ static int reap_lock(int locks, const char *name, struct error *err)
 
 static int reap_locks(int locks, struct error *err)
 {
-	auto_fd int copy = openat(locks, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
-	const struct dirent *entry;
-	int result = 0;
+	AUTO(strv) names = STRV_INIT(LOCKS_MAX);
 
-	if (!dir)
-		return 0;
-	copy = -1;
-	while (result == 0 && (entry = readdir(dir)))
-		if (text_starts(text_of(entry->d_name), TRUST_LOCK_PREFIX))
-			result = reap_lock(locks, entry->d_name, err);
-	closedir(dir);
-	return result;
+	file_list_at(locks, TRUST_LOCK_PREFIX, &names);
+	strv_foreach (name, &names)
+		if (reap_lock(locks, *name, err) < 0)
+			return -1;
+	return 0;
 }
 
 int trust_reap(const char *home, struct error *err)

@@ -7,7 +7,9 @@
 #include <sys/wait.h>
 
 #include "base/mem.h"
+#include "base/strv.h"
 #include "sys/fault.h"
+#include "sys/file-list.h"
 #include "sys/file.h"
 #include "unit/sys/unit-dir.h"
 
@@ -181,10 +183,37 @@ static void test_make_dirs(void **state)
 	fault_arm(NULL);
 }
 
+static void test_list(void **state)
+{
+	(void)state;
+	AUTO(strv) found = STRV_INIT(2);
+	AUTO(strv) none = STRV_INIT(2);
+
+	touch(dir, "lock-b");
+	touch(dir, "lock-a");
+	touch(dir, "loc");
+	for (int i = 0; i < 2; i++) {
+		strv_done(&found);
+		found = STRV_INIT(2);
+		file_list_at(dir, "lock-", &found);
+		strv_sort(&found);
+		assert_int_equal(found.n, 2);
+		assert_string_equal(found.v[0], "lock-a");
+		assert_string_equal(found.v[1], "lock-b");
+	}
+	touch(dir, "lock-c");
+	file_list_at(dir, "lock-", &none);
+	assert_int_equal(none.n, 2);
+	strv_done(&none);
+	none = STRV_INIT(2);
+	file_list_at(-1, "", &none);
+	assert_int_equal(none.n, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {IN_DIR(test_remove), IN_DIR(test_remove_deep),
 		IN_DIR(test_remove_wide), IN_DIR(test_remove_without_rights),
-		IN_DIR(test_remove_stops_at_mounts), IN_DIR(test_make_dirs)};
+		IN_DIR(test_remove_stops_at_mounts), IN_DIR(test_make_dirs), IN_DIR(test_list)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 #include "executor/container/driver/derived-reap.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "executor/rundir/home.h"
 #include "image/setup.h"
 #include "sys/clock.h"
+#include "sys/file-list.h"
 #include "sys/file.h"
 #include "sys/lockfile.h"
 
@@ -209,19 +209,6 @@ static int reap_key(const struct reaping *r, const char *lock_name, struct error
 		       : 0;
 }
 
-static void list_keys(const struct reaping *r, struct strv *ret)
-{
-	int copy = r->locks >= 0 ? openat(r->locks, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
-
-	if (!d)
-		return;
-	for (struct dirent *e; (e = readdir(d));)
-		if (setup_lock_key(e->d_name) && strv_add(ret, e->d_name) < 0)
-			break;
-	closedir(d);
-}
-
 /* ---- A temporary tag ---- */
 
 static bool is_older(const json_t *inspect, int64_t age_ns)
@@ -295,7 +282,7 @@ int derived_reap_run(const struct derived_reap *what, struct error *err)
 		.shared = -1,
 		.images = STRV_INIT(LINES_MAX),
 		.orphans = STRV_INIT(BUILD_ORPHANS_MAX)};
-	AUTO(strv) keys = STRV_INIT(LINES_MAX);
+	AUTO(strv) names = STRV_INIT(LINES_MAX);
 	int result = 0;
 
 	/* A home without locks never built anything. */
@@ -303,12 +290,13 @@ int derived_reap_run(const struct derived_reap *what, struct error *err)
 		return 0;
 	if (home_open_shared(what->home, &r.shared, err) < 0 || list_images(&r, err) < 0)
 		return -1;
-	list_keys(&r, &keys);
+	file_list_at(r.locks, SETUP_LOCK_PREFIX, &names);
 	struct build_orphans o = orphans_of(&r);
 	build_orphans_find(&o, &r.orphans);
-	strv_foreach (key, &keys) {
+	strv_foreach (name, &names) {
 		auto_error struct error one = ERROR_INIT;
-		note(reap_key(&r, *key, &one), &one, &result, err);
+		if (setup_lock_key(*name))
+			note(reap_key(&r, *name, &one), &one, &result, err);
 	}
 	strv_foreach (line, &r.images) {
 		auto_error struct error one = ERROR_INIT;

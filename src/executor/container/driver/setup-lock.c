@@ -9,21 +9,20 @@
 #include "base/str.h"
 #include "sys/file.h"
 
-#define PREFIX "setup-"
-
 enum { KEY_DIGITS = 64, CONTENT_MAX = 4096 };
 
 void setup_lock_name(const char *key, char ret[SETUP_LOCK_NAME_SIZE])
 {
-	snprintf(ret, SETUP_LOCK_NAME_SIZE, PREFIX "%.64s", key);
+	snprintf(ret, SETUP_LOCK_NAME_SIZE, SETUP_LOCK_PREFIX "%.64s", key);
 }
 
 const char *setup_lock_key(const char *name)
 {
 	struct text t = text_of(name);
 
-	return text_starts(t, PREFIX) && text_is_hex(text_after(t, strlen(PREFIX)), KEY_DIGITS)
-		       ? name + strlen(PREFIX)
+	return text_starts(t, SETUP_LOCK_PREFIX) &&
+			       text_is_hex(text_after(t, strlen(SETUP_LOCK_PREFIX)), KEY_DIGITS)
+		       ? name + strlen(SETUP_LOCK_PREFIX)
 		       : NULL;
 }
 

@@ -8,6 +8,8 @@
 
 #include "executor/container/runtime.h"
 
+#define SETUP_LOCK_PREFIX "setup-"
+
 enum { SETUP_LOCK_NAME_SIZE = 71 };
 
 void setup_lock_name(const char *key, char ret[SETUP_LOCK_NAME_SIZE]);
