@@ -190,12 +190,18 @@ static void tell_warning(const json_t *w)
 		color ? "\033[0m" : "", shown, code);
 }
 
+/* Whoever reads stderr from a pipe or a file gets what the workload wrote, and nothing else. */
+static bool tells(const struct session *s)
+{
+	return !s->quiet && isatty(STDERR_FILENO);
+}
+
 /* What the record is warned of since the last time. */
 static void tell_warnings(struct session *s, const json_t *record)
 {
 	const json_t *list = json_object_get(record, "warnings");
 
-	for (; !s->quiet && s->warned < json_array_size(list); s->warned++)
+	for (; tells(s) && s->warned < json_array_size(list); s->warned++)
 		tell_warning(json_array_get(list, s->warned));
 }
 
@@ -308,7 +314,7 @@ static int start(struct session *s, struct dispatch *d, struct error *err)
 		import_run(&s->context.home, &s->run);
 	if (r < 0)
 		return -1;
-	auto_json *begun = read_record(s);
+	auto_json *begun = tells(s) ? read_record(s) : NULL;
 	tell_warnings(s, begun);
 	if (!cli_flag(c, "--detach"))
 		return foreground(s, run.supervisor, err);

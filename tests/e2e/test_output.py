@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from attaching import Terminal
+from engines import once
 from stage import parallel
 
 # Runs of the flood of short ones; CLOOP_E2E_RUNS sets another number for every engine.
@@ -194,3 +196,16 @@ def test_json_prints_the_record_only(stage):
     r = stage.sh("echo hidden; exit 3", options=["--json"])
     assert r.rc == 3
     assert json.loads(r.out) == r.record and b"hidden" not in r.out + r.err
+
+
+@once
+def test_warnings_are_told_on_a_terminal_only(stage):
+    """In a pipe stderr is what the workload wrote, byte for byte."""
+    stage.config(network="bridge")
+    stage.spec({"env": []})
+    r = stage.sh("echo x >&2")
+    assert [w["code"] for w in r.record["warnings"]] == ["network_off"] and r.err == b"x\n", r
+    with Terminal(stage, *stage.run_words(["/bin/sh", "-c", "echo x >&2"])) as t:
+        assert t.wait() == 0
+    assert b"x\r\n" in t.seen and t.seen.count(b"(network_off)") == 1, t.seen
+    assert b"cloop: warning:" in t.seen
