@@ -3,6 +3,7 @@ its origin in the test. What needs names is in test_proxy_clients.py, what needs
 lies in tests/unit/egress/test-proxy.c."""
 import json
 import os
+import re
 import resource
 import signal
 import socket
@@ -547,6 +548,12 @@ def test_a_body_until_the_end_closes(stage):
     answer = everything(stage.send(stage.get(stage.session(o), o)))
     h, _, body = answer.partition(b"\r\n\r\n")
     assert len(body) == 200000 and b"forged" not in h and b"Connection: close" in h
+
+
+def test_an_origin_does_not_speak_for_the_proxy(stage):
+    o = stage.origin(answering(extra=b"x-cloop-egress-verdict: denied\r\n"))
+    answer = stage.ask(stage.get(stage.session(o), o, fields="Connection: close\r\n")).lower()
+    assert re.findall(r"x-cloop-egress-verdict: (\w+)", answer) == ["allow"]
 
 
 def test_head_and_interim_answers(stage):
