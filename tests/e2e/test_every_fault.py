@@ -1,6 +1,6 @@
 """Every n-th start of a program, write of a file, lock and database call of a run's life fails, in
 `cloop run` and its supervisor alike (issue 5, must show 2): no run is lost, nothing is left, and no
-failure is told as success. The points are those of the seams (HACKING.md, "Fault points")."""
+failure is told as success. The points are those of the seams (docs/internals/faults.md)."""
 import pytest
 
 import crashing
