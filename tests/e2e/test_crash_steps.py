@@ -15,6 +15,9 @@ from stage import parallel
 WORKERS = 4
 CODE = 7
 SCRIPT = 'echo begin; echo ran > "ran-$1"; echo middle >&2; sleep 0.1; echo end; exit 7'
+# An init whose workload has ended waits 5 s for a supervisor, which is little for the next one to come on a
+# busy machine: where the first one dies while the workload runs, it runs until then.
+WAITING = SCRIPT.replace("sleep 0.1", 'until [ -e "go-$1" ]; do sleep 0.1; done')
 
 # Steps of the dispatcher, of a supervisor before `go`, after it, and of the end.
 DISPATCH = ("start:3-directory", "start:4-image", "start:5-record", "start:6-shim",
@@ -23,8 +26,8 @@ GATED = ("start:7-secrets", "start:8-network", "start:9-files", "start:10-source
          "start:11-engine", "start:11-called", "start:12-init", "verify:mounts", "verify:limits",
          "verify:environment", "verify:confinement", "start:14-interfaces", "start:15-record")
 BETWEEN = "start:15-go"  # `released` is on record, `go` was not sent
-RELEASED = ("start:15-gone", "start:16-started", "start:17-answer", "start:17-answered",
-            "finish:begin", "finish:drained", "finish:stage", "finish:record", "finish:end",
+RUNNING = ("start:15-gone", "start:16-started", "start:17-answer", "start:17-answered")
+RELEASED = (*RUNNING, "finish:begin", "finish:drained", "finish:stage", "finish:record", "finish:end",
             "finish:ended", "finish:remove", "finish:removed", "finish:files", "finish:done")
 ADOPTION = ("adopt:lock", "adopt:ask", "adopt:asked", "adopt:go-on", "adopt:listen",
             "finish:begin", "finish:record", "finish:end", "finish:removed", "finish:files")
@@ -66,7 +69,8 @@ def allowed(case):
 
 def break_run(stage, case):
     name = case.point.replace(":", "-") + "-" + case.victim
-    words = stage.run_words(["/bin/sh", "-c", SCRIPT, "sh", name])
+    waits = case.point in RUNNING and case.victim != "cli"
+    words = stage.run_words(["/bin/sh", "-c", WAITING if waits else SCRIPT, "sh", name])
     cli = stage.popen(*words, env={"CLOOP_FAULT": f"{case.point}=stop"})
     shim = crashing.shim_of(cli)
     handle = crashing.handle_of(shim)
@@ -75,15 +79,18 @@ def break_run(stage, case):
         cli.kill()
         cli.wait()
     crashing.kill(shim, signal.SIGCONT if case.victim == "cli" else signal.SIGKILL)
+    if case.victim == "both":
+        crashing.wait_unsupervised(stage, handle)
+        stage.cloop("status", handle)
+    if waits:
+        crashing.until(lambda: set(crashing.shims(handle)) - {shim}, f"successor at {case}")
+        stage.write(f"go-{name}")
     if case.victim == "shim":
         # The client starts a successor by itself, and tells how it ended.
         out, err = cli.communicate(timeout=60)
         assert cli.returncode in (CODE, 125), (case, err)
         assert (cli.returncode == CODE) == (crashing.record_of(stage, handle)["outcome"] ==
                                             "nonzero"), (case, err)
-    if case.victim == "both":
-        crashing.wait_unsupervised(stage, handle)
-        stage.cloop("status", handle)
     check(stage, handle, name, allowed(case))
 
 
