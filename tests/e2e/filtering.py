@@ -5,7 +5,7 @@ import pathlib
 import shutil
 import subprocess
 
-from engines import PATH
+from engines import IMAGE, PATH
 from internet import Internet, run, until
 
 FILTER = {"enabled": True, "allow_public_internet": True, "allow_ports": ["80"]}
@@ -45,6 +45,10 @@ class Mounts:
         self.holder.kill()
         self.holder.wait()
         self.holder.stdout.close()
+
+    def over(self, file, path):
+        """The file is what is seen at that path."""
+        run(*self.enter, "mount", "--bind", file, path)
 
     @contextlib.contextmanager
     def without_nft(self):
@@ -86,6 +90,28 @@ def networks(stage, home=None):
     file = (home or stage.home) / "id"
     home = file.read_text().strip() if file.exists() else "none"
     return stage.engine.lines("network", "ls", f"--filter=label=cloop.home={home}", "--format={{.Name}}")
+
+
+def rules(namespace, table):
+    """Of a table there, without its comment; namespace: words that lead there."""
+    text = run(*namespace, "nft", "-s", "list", "table", "inet", table).stdout
+    return [line for line in text.splitlines() if not line.startswith('\tcomment "cloop ')]
+
+
+def rendered(stage, namespace, table, bridge):
+    """The rules that `cloop egress firewall` says a run has, as nft lists them in a namespace of the test."""
+    r = stage.cloop("egress", "firewall", "--format", "nft-bridge", "--table", table, "--bridge", bridge)
+    run(*namespace, "nft", "-f", "-", input=r.out.decode())
+    return rules(namespace, table)
+
+
+def plain(stage, network, *words):
+    """What a container of the engine's own prints: nothing of ours is between it and its network."""
+    engine = stage.engine
+    flags = ["--ulimit=nofile=256:256", "--ulimit=nproc=256:256"] + (
+        ["--cgroupns=private"] if engine.kind == "podman" else [])
+    runtime = [f"--runtime={engine.oci_runtime}"] if engine.oci_runtime else []
+    return engine.call("run", "--rm", f"--network={network}", *runtime, *flags, IMAGE, *words, check=False)
 
 
 def warned(record, code):

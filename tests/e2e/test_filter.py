@@ -1,11 +1,17 @@
 """The egress filter of a run, on real packets (network.md §9, §17)."""
 import json
+import os
+import signal
 import subprocess
 
 import pytest
 
-from filtering import (FILTER, INTERNAL, Mounts, configure, in_a_box, networks, note, sleeper, stop, tables, warned)
+import crashing
+from engines import children
+from filtering import (FILTER, INTERNAL, Mounts, configure, in_a_box, networks, note, plain, rendered, rules, sleeper,
+                       stop, supervisor, tables, warned)
 from internet import addresses, interfaces, probe, until
+from wire import Capture
 
 pytestmark = pytest.mark.root
 
@@ -53,9 +59,14 @@ def test_verdicts_are_what_packets_meet(stage, net):
     assert len(log.read_text().splitlines()) == 1
     inside = [a for a in addresses(pid) if not a.startswith("fe80")]
     assert len(inside) == 2
+    net.listen(pid, 80)
     net.at(net.outside, "ip", "route", "add", "10.213.0.0/16", "via", "198.51.100.1")
     for got, _ in probe(net.outside, [[a, 80, "tcp"] for a in inside]):
         assert got in ("ECONNREFUSED", "EHOSTUNREACH", "EACCES"), got
+    assert probe(net.box, [[inside[0], 80, "tcp"]])[0][0] == "open"
+    # test_packets.py shows what these rules do with every address that matters.
+    [table], there, here = tables(net), ["ip", "netns", "exec", net.box], ["ip", "netns", "exec", net.outside]
+    assert rules(there, table) == rendered(stage, here, table, note(stage, handle)["bridge"])
     stop(stage, handle)
 
 
@@ -64,6 +75,8 @@ def test_neighbours_and_the_host_are_out_of_reach(stage, net):
     configure(stage, {**FILTER, "ipv6": True})
     runs = [sleeper(stage) for _ in range(2)]
     net.listen(net.box, 80, 22)
+    for _, pid in runs:
+        net.listen(pid, 80)
     assert len(networks(stage)) == len(tables(net)) == 2
     for (_, pid), (_, other) in (runs, runs[::-1]):
         theirs = [a for a in addresses(other)]
@@ -108,6 +121,31 @@ def test_names(stage, net):
         server.wait()
     assert log.read_text() == ""
     stage.home_is_free()
+
+
+@pytest.mark.parametrize("resolver", ["127.0.0.53", "9.9.9.9"])
+def test_no_query_leaves_the_host(stage, net, resolver):
+    """Wherever the host's own resolver is: a look-up of a program ends in the sandbox, and one that asks a server
+    by itself on the host."""
+    conf, log = stage.write("resolv.conf", f"nameserver {resolver}\n"), stage.dir / "udp.log"
+    net.listen(net.box, 53, log=log)
+    with Mounts(stage.engine) as mounts:
+        mounts.over(conf, "/etc/resolv.conf")
+        configure(stage, INTERNAL)
+        handle, pid = sleeper(stage)
+        servers = ["9.9.9.9", "198.51.100.1", note(stage, handle)["gateway"]]
+        with Capture(net.box, 53) as seen, Capture(net.outside, 53) as out:
+            for rules_ in (INTERNAL, FILTER):
+                configure(stage, rules_)
+                stage.sh("nslookup canary.example")
+            probe(pid, [[a, 53, "udp"] for a in servers])
+        assert not seen.has(b"canary") and not out.rows and log.read_text() == ""
+        assert seen.has(b"probe"), "nothing was to be seen at all"
+        stop(stage, handle)
+        if resolver == "9.9.9.9":
+            with Capture(net.outside, 53) as out:
+                plain(stage, "podman", "timeout", "3", "nslookup", "canary.example")
+            assert out.has(b"canary")
 
 
 def test_internal(stage, net):
@@ -201,6 +239,7 @@ def test_shared_with_a_broker(stage, net):
                       "localhost/cloop-e2e:1", "/bin/sh", "-c", "while :; do nc -l -p 80; done")
     try:
         net.listen(net.box, 80)
+        net.listen(other, 80)
         neighbour = addresses(other)[0]
         until(lambda: probe(pid, [["10.66.7.9", 80, "tcp"]])[0][0] == "open")
         got = [g for g, _ in probe(pid, [["10.66.7.1", 80, "tcp"], [neighbour, 80, "tcp"]], seconds=1)]
@@ -311,8 +350,14 @@ def test_only_the_proxy_is_open(stage, net, kind, rules):
     gateway, port = proxy.rsplit(":", 1)
     probes = [[gateway, int(port), "tcp"], [gateway, 80, "tcp"], ["198.51.100.1", int(port), "tcp"],
               ["10.1.1.1", 80, "tcp"]]
+    probes += [["198.51.100.1", 80, "tcp"]]
     got = [answer for answer, _ in probe(pid, probes)]
     assert got[0] == "open" and not {"open", "timeout"} & set(got[1:]), got
+    # Killed, it leaves nothing open.
+    [egress] = [p for p in children(supervisor(stage, handle)) if crashing.words_of(p)[:1] == [b"cloop-egress"]]
+    os.kill(egress, signal.SIGKILL)
+    until(lambda: warned(stage.status(handle), "egress_proxy_failed"))
+    assert not {"open", "timeout"} & {answer for answer, _ in probe(pid, probes)}
     stop(stage, handle)
     r = stage.sh("wget -q -O - http://93.184.216.34/ 2>&1; echo; echo $HTTP_PROXY | cut -d@ -f2")
     assert r.rc == 0 and b"10.213." in r.out, r

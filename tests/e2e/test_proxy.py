@@ -13,8 +13,9 @@ import time
 
 import pytest
 
-from proxyproc import Proxy, Session, boottime_ms, listening, proxy
+from proxyproc import ROOT, Proxy, Session, boottime_ms, listening, proxy
 
+AUTHORITIES = ROOT / "tests/cases/net/authority.jsonl"
 LOOPBACK = ("127.0.0.1/32", "::1/128")
 pytestmark = pytest.mark.root
 
@@ -640,6 +641,27 @@ def test_malformed_requests_are_refused_and_not_echoed(stage):
         assert answer.startswith("HTTP/1.1 400 cloop egress: malformed_request\r\n"), name
         assert "127.0.0.1" not in answer and s.token not in answer, name
     assert o.accepted == 0
+
+
+def test_every_case_of_an_authority(stage):
+    """As the target of a CONNECT, on the wire."""
+    s = stage.session(hosts=["nobody.example"], cidrs=[])
+    rows = [json.loads(line) for line in AUTHORITIES.read_text().splitlines()]
+    for row in (r for r in rows if r["form"] == "connect"):
+        answer = stage.ask(f"CONNECT {row['authority']} HTTP/1.1\r\n{s.header}\r\n".encode())
+        malformed = row["expect"] == "malformed"
+        if "\r\n" in row["authority"]:  # then it is a line of its own that is no field
+            malformed = True
+        assert (verdict(answer) == "malformed_request") == malformed, (row, answer)
+    assert not stage.proxy.rows("egress.connect", decision="allow", wait=0)
+
+
+def test_what_follows_a_refused_connect_is_no_request(stage):
+    o = stage.origin(answering())
+    s = stage.session(o)
+    raw = f"CONNECT nobody.example:{o.port} HTTP/1.1\r\n{s.header}\r\n".encode() + stage.get(s, o)
+    answer = stage.ask(raw)
+    assert answer.count("HTTP/1.1 ") == 1 and " 200 " not in answer and o.accepted == 0
 
 
 @pytest.mark.parametrize("body", [b"5\r\nhelloX", b"g\r\n", b"\r\n", b"5 \r\nhello\r\n",

@@ -9,13 +9,15 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
 
 import pytest
 
-from proxyproc import Proxy, Session
+from proxyproc import Proxy, Session, in_netns
+from wire import SYN, Capture
 
 PUBLIC, PUBLIC6, PRIVATE = "93.184.216.34", "2a00:1450::34", "10.66.0.1"
 GATEWAY, BOX = "10.213.0.1", "10.213.0.2"
@@ -48,6 +50,9 @@ class Internet:
             sh("ip", "-n", ns, "link", "set", "veth0", "up")
         for address in (f"{PUBLIC}/32", f"{PRIVATE}/32", f"{PUBLIC6}/128"):
             sh("ip", "-n", self.inet, "address", "add", address, "dev", "lo")
+        # Whatever the proxy connects to is seen here.
+        sh("ip", "-n", self.inet, "route", "add", "local", "default", "dev", "lo", "table", "main")
+        sh("ip", "-n", self.inet, "-6", "route", "add", "local", "default", "dev", "lo", "table", "main")
         self.etc.mkdir(parents=True)
         (self.etc / "resolv.conf").write_text("nameserver 127.0.0.1\n")
         self.names({})
@@ -104,10 +109,6 @@ http {{
                               f"http://{PUBLIC}/hello"], check=False).returncode != 0:
             assert time.monotonic() < until, (self.place / "error.log").read_text()
             time.sleep(0.05)
-
-    def accesses(self):
-        log = self.place / "access.log"
-        return log.read_text() if log.exists() else ""
 
     def close(self):
         for child in self.children:
@@ -283,12 +284,40 @@ def test_apt(box):
 
 # ---- Names that lie; seen at the receiver ----
 
+def dialled(box, capture):
+    """What the proxy connected to."""
+    return {(a, port) for a, port, kind in capture.probes(SYN) if kind == "tcp" and (a, port) != (GATEWAY, box.port)}
+
+
 def refused(box, host, verdict="destination_blocked"):
-    before = box.internet.accesses()
-    r = box.run("curl", "-sSi", "-m", "20", f"http://{host}/hello")
+    with Capture(box.internet.inet) as seen:
+        r = box.run("curl", "-sSi", "-m", "20", f"http://{host}/hello")
     assert f"X-Cloop-Egress-Verdict: {verdict}" in r.stdout, r.stdout + r.stderr
-    assert box.internet.accesses() == before
+    assert not dialled(box, seen)
     return r.stdout
+
+
+SPELLINGS = """[::ffff:10.66.0.1] [::ffff:a42:1] 10.66.0.1. 172097537 0xa.0x42.0.1 012.0102.0.1 10.66.1 [64:ff9b::a42:1]
+    [64:ff9b:1:a42:0:100::] [::ffff:0:10.66.0.1] [::10.66.0.1] [2002:a42:1::1] [2001::f5bd:fffe] 127.0.0.1.
+    [::ffff:127.0.0.1] 2130706433 0x7f.1 0177.0.0.1 127.1 [::1] [::] 0.0.0.0 [2002:7f00:1::] localhost localhost.
+    [::ffff:169.254.169.254] 169.254.169.254. 2852039166 [64:ff9b::a9fe:a9fe] [fe80::1%25veth0] [fd00:ec2::254]""".split()
+
+
+def test_no_spelling_reaches_what_is_not_public(box):
+    box.proxy.close_session(box.session)
+    box.session = box.proxy.open(Session(hosts=["*"]))
+    box.internet.names({"public.example": ["93.184.216.99"]})
+
+    def ask(line):
+        with in_netns(box.internet.box, lambda: socket.create_connection((GATEWAY, box.port), timeout=30)) as s:
+            s.sendall(f"{line} HTTP/1.1\r\n{box.session.header}Connection: close\r\n\r\n".encode())
+            return s.recv(4096).decode("latin-1")
+    with Capture(box.internet.inet) as seen:
+        for host in SPELLINGS:
+            for line in (f"CONNECT {host}:80", f"GET http://{host}/"):
+                assert ask(line).split()[1] in ("400", "403"), line
+        ask("CONNECT public.example:80")  # nobody answers; the others would be seen as this is
+    assert dialled(box, seen) == {("93.184.216.99", 80)}
 
 
 @pytest.mark.parametrize("addresses", [[PRIVATE], [PUBLIC, PRIVATE], ["127.0.0.1"], [PUBLIC, "::1"],
@@ -309,7 +338,9 @@ def test_a_name_that_rebinds(box):
     box.session = box.proxy.open(Session(hosts=["*.example"]))
     box.internet.names({"rebind.example": [PUBLIC]})
     before = box.internet.queries("rebind.example")
-    assert "hello" in box.run("curl", "-sS", "http://rebind.example/hello").stdout
+    with Capture(box.internet.inet) as seen:
+        assert "hello" in box.run("curl", "-sS", "http://rebind.example/hello").stdout
+    assert dialled(box, seen) == {(PUBLIC, 80)}
     assert box.internet.queries("rebind.example") == before + 1
     box.internet.names({"rebind.example": ["127.0.0.1"]})
     refused(box, "rebind.example")

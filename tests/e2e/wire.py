@@ -1,9 +1,11 @@
 """Packets themselves: what goes by in a network namespace, and packets that no socket would send.
 
-wire.py capture: a line of JSON for every IP packet of any interface there, until its input ends.
+wire.py capture [PORT]: a line of JSON for every IP packet of any interface there, or every datagram to that
+port, until its input ends.
 wire.py send: reads {"interface", "mac", "sources": [v4, v6], "port", "packets": [[address, port, kind]…]} and
 writes a SYN or a datagram for each onto the interface."""
 import contextlib
+import ctypes
 import ipaddress
 import json
 import select
@@ -19,8 +21,9 @@ from internet import place_of
 IP4, IP6, ALL = 0x0800, 0x86DD, 3
 KINDS = {"tcp": 6, "udp": 17}
 SO_RCVBUFFORCE, BUFFER = 33, 32 << 20
-SYN, RST = 2, 4
+SYN, RST, ACK = 2, 4, 16
 SHOWN_BYTES = 512
+SO_ATTACH_FILTER = 26
 
 
 def enter(namespace):
@@ -31,9 +34,9 @@ def enter(namespace):
 class Capture:
     """All that goes by in a namespace from here on."""
 
-    def __init__(self, namespace):
+    def __init__(self, namespace, port=""):
         self.rows = []
-        self.process = subprocess.Popen([*enter(namespace), "capture"], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([*enter(namespace), "capture", str(port)], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
         assert self.process.stdout.readline() == "ready\n"
         self.reader = threading.Thread(target=self.read, daemon=True)
@@ -57,11 +60,12 @@ class Capture:
         self.reader.join()
         self.process.stdout.close()
 
-    def probes(self, flags=None, source=False):
-        """(address, port, kind) of what went by, of answers (source) or with these flags of TCP only."""
+    def probes(self, flag=0, source=False):
+        """(address, port, kind) of what went by; SYN: of what opens a connection, RST: of resets. Of where it
+        comes from, or goes to."""
         end = "from" if source else "to"
         return {(r[end], r[f"{end}_port"], r["kind"]) for r in list(self.rows)
-                if flags is None or r["flags"] & (SYN | RST) == flags}
+                if r["flags"] & flag == flag and not (flag == SYN and r["flags"] & ACK)}
 
     def has(self, data):
         return [r for r in list(self.rows) if data.hex() in r["data"]]
@@ -91,8 +95,21 @@ def parse(data, protocol):
             "data": bytes(body[:SHOWN_BYTES]).hex()}
 
 
-def capture():
+def only(port):
+    """A filter for datagrams to this port, from the IP header on: the machine may have much else to tell."""
+    words = [(0x30, 0, 0, 0), (0x54, 0, 0, 0xF0), (0x15, 0, 5, 0x40),  # version 4?
+             (0x30, 0, 0, 9), (0x15, 0, 8, 17), (0xB1, 0, 0, 0), (0x48, 0, 0, 2), (0x15, 4, 5, port),
+             (0x30, 0, 0, 6), (0x15, 0, 3, 17), (0x28, 0, 0, 42), (0x15, 0, 1, port),
+             (0x06, 0, 0, 65535), (0x06, 0, 0, 0)]
+    return b"".join(struct.pack("HBBI", *w) for w in words)
+
+
+def capture(port):
     s = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(ALL))
+    if port:
+        code = ctypes.create_string_buffer(only(int(port)))
+        words = len(code) // 8
+        s.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("HL", words, ctypes.addressof(code)))
     s.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER)
     s.setblocking(False)
     print("ready", flush=True)
@@ -147,4 +164,4 @@ def send_given(given):
 
 
 if __name__ == "__main__":
-    capture() if sys.argv[1] == "capture" else send_given(json.load(sys.stdin))
+    capture(sys.argv[2]) if sys.argv[1] == "capture" else send_given(json.load(sys.stdin))
