@@ -110,7 +110,7 @@ def test_internal_and_names(stage, outside):
     stage.engine.call("network", "create", "--subnet=10.99.77.64/28", NAME)
     try:
         with Capture(os.getpid(), 53) as seen:
-            plain(stage, NAME, "timeout", "2", "nslookup", f"{canary}.example")
+            plain(stage, NAME, "sh", "-c", f"timeout 2 nslookup {canary}.example")
         assert seen.has(canary.encode()), "it would not be seen"
     finally:
         stage.engine.call("network", "rm", NAME)
