@@ -257,6 +257,31 @@ static int memfd(const char *name)
 	return fd >= 0 || errno != EINVAL ? fd : memfd_create(name, flags);
 }
 
+int file_read_secret(int fd, size_t max, struct secret *ret, struct error *err)
+{
+	struct secret whole;
+	struct stat st;
+	size_t got = 0;
+	ssize_t n = 1;
+
+	if (fstat(fd, &st) < 0 || (uint64_t)st.st_size > max)
+		return error_set(err, ERROR_IO, "what was handed over cannot be read");
+	secret_make((size_t)st.st_size, &whole);
+	while (got < whole.len && n > 0) {
+		n = pread(fd, whole.p + got, whole.len - got, (off_t)got);
+		if (n > 0)
+			got += (size_t)n;
+		else if (n < 0 && errno == EINTR)
+			n = 1;
+	}
+	if (got == whole.len) {
+		*ret = whole;
+		return 0;
+	}
+	secret_done(&whole);
+	return error_set_errno(err, ERROR_IO, n < 0 ? errno : EIO, "reading what was handed over");
+}
+
 int file_memfd(const char *name, struct text bytes, struct error *err)
 {
 	const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;

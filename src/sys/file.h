@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/secret.h"
 #include "base/str.h"
 
 enum file_resolve {
@@ -41,6 +42,11 @@ must_check int file_open_resolved(const char *path, int flags);
  * is a valid str (STR_INIT); what it held is freed when there is something new.
  */
 must_check int file_read_fd(int fd, size_t max, struct str *ret, struct error *err);
+/*
+ * The whole of a regular file or memfd, from its start, into locked memory, at most max bytes: 0,
+ * or -1 `io`. What *ret held is not looked at.
+ */
+must_check int file_read_secret(int fd, size_t max, struct secret *ret, struct error *err);
 /* open (follows links) + read; `io` error names the path; larger than max is an error. */
 must_check int file_read(const char *path, size_t max, struct str *ret, struct error *err);
 /* /proc and /sys files below a directory descriptor: as file_read_fd, errno kept: -1 without err.

@@ -27,7 +27,7 @@ static void check_client(const struct environment_plan *plan)
 		"XDG_RUNTIME_DIR", "GCONV_PATH", "BASH_ENV", "IFS"};
 	AUTO(strv) env = STRV_INIT(ENTRIES_MAX);
 
-	environment_plan_add_client(plan, &env);
+	environment_plan_add_client(plan, strv_add, &env);
 	for (size_t i = 0; i < ARRAY_SIZE(forbidden); i++)
 		assert(!has_variable(&env, forbidden[i]));
 }

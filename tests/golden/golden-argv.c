@@ -25,7 +25,7 @@ static void print_line(const struct argv_line *line)
 	strv_foreach (word, &line->argv)
 		print("", text_of(*word));
 	puts("--- environment of the client");
-	environment_plan_add_client(&line->env, &env);
+	environment_plan_add_client(&line->env, strv_add, &env);
 	strv_foreach (entry, &env)
 		print("", text_of(*entry));
 	puts("--- env file");

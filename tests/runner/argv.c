@@ -108,7 +108,7 @@ static void run_engine_env(json_t *c, struct case_result *r)
 		return case_exact(r, c, error_answer(&err));
 	environment_client(engine_of(c), own.v ? own.v : nothing, json_get_string(c, "docker_host"),
 		json_get_string(c, "docker_config"), &env);
-	environment_plan_add_client(&plan, &env);
+	environment_plan_add_client(&plan, strv_add, &env);
 	case_exact(r, c,
 		json_pack("{s:o, s:o}", "env", variables(&env), "env_file",
 			json_stringn(str_text(&plan.file), plan.file.len)));

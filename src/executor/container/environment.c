@@ -196,11 +196,15 @@ int environment_plan(
 	return 0;
 }
 
-void environment_plan_add_client(const struct environment_plan *p, struct strv *env)
+int environment_plan_add_client(const struct environment_plan *p,
+	int (*add)(struct strv *env, const char *entry), struct strv *env)
 {
+	int r = 0;
+
 	for (size_t i = 0; i < p->entries.n; i++)
 		if (!p->in_file[i])
-			strv_add(env, p->entries.v[i]);
+			r |= add(env, p->entries.v[i]);
+	return r;
 }
 
 /* The entry was met before in the first `n` bytes of `path`. */

@@ -46,8 +46,12 @@ must_check int environment_plan(
  */
 must_check int environment_entries(
 	const struct text *entries, size_t n, struct strv *ret, struct error *err);
-/* Appends the entries that travel by name to the environment of a `run` or `create` client. */
-void environment_plan_add_client(const struct environment_plan *p, struct strv *env);
+/*
+ * Appends the entries that travel by name to the environment of a `run` or `create` client, by
+ * strv_add() or its like; -1: they are too many.
+ */
+int environment_plan_add_client(const struct environment_plan *p,
+	int (*add)(struct strv *env, const char *entry), struct strv *env);
 
 /*
  * The absolute entries of a PATH, once each; the default when there is none (§4.3). own may be

@@ -8,31 +8,26 @@
 
 #include "sys/file.h"
 
-enum { LAUNCH_MAX = 96 << 20 };
-
 int local_launch_write(const struct strv *env, struct error *err)
 {
 	AUTO(launch) launch = LAUNCH_INIT;
 
-	if (strv_add_all(&launch.run_env, env) < 0)
-		return error_set(err, ERROR_ENV_TOO_MANY, "%zu variables", env->n);
-	auto_json *object = launch_to_json(&launch);
-	auto_free char *text = json_write(object);
-	int fd = file_memfd("launch", text_of(text), err);
-	explicit_bzero(text, strlen(text));
-	return fd;
+	AUTO(secret) block = {.p = NULL};
+
+	strv_foreach (variable, env)
+		if (launch_add(&launch.run_env, *variable) < 0)
+			return error_set(err, ERROR_ENV_TOO_MANY, "%zu variables", env->n);
+	launch_write(&launch, &block);
+	return file_memfd("launch", secret_text(&block), err);
 }
 
 int local_launch_read(int fd, struct launch *ret, struct error *err)
 {
-	AUTO(str) bytes = STR_INIT(LAUNCH_MAX);
+	AUTO(secret) block = {.p = NULL};
 
-	if (lseek(fd, 0, SEEK_SET) < 0 || file_read_fd(fd, LAUNCH_MAX - 1, &bytes, err) != 0)
+	if (file_read_secret(fd, LAUNCH_BYTES_MAX, &block, err) < 0)
 		return error_set(err, ERROR_SHIM_FAILED, "the launch block cannot be read");
-	auto_json *object = json_read((struct text){str_text(&bytes), bytes.len}, LAUNCH_MAX,
-		"launch block", ERROR_SHIM_FAILED, err);
-	explicit_bzero(bytes.data, bytes.len);
-	return object ? launch_from_json(object, ret, err) : -1;
+	return launch_read(&block, ret, err);
 }
 
 int local_launch_receive(int socket, struct error *err)

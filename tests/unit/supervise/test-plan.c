@@ -153,26 +153,71 @@ static void test_launch_round_trip(void **state)
 	AUTO(launch) l = LAUNCH_INIT;
 	AUTO(launch) m = LAUNCH_INIT;
 	AUTO(launch) none = LAUNCH_INIT;
+	struct secret block;
 
 	(void)state;
-	strv_add(&l.run_env, "A=" ODD);
-	strv_add(&l.expected, "B=");
-	strv_add(&l.expected, "C=" ODD);
-	l.env_file = strdup("X=" ODD);
+	assert_int_equal(launch_add(&l.run_env, "A=" ODD), 0);
+	assert_int_equal(launch_add(&l.expected, "B="), 0);
+	assert_int_equal(launch_add(&l.expected, "C=" ODD), 0);
+	l.env_file = "X=" ODD;
 	l.file_sizes[l.n_files++] = 0;
 	l.file_sizes[l.n_files++] = 262144;
-	auto_json *out = launch_to_json(&l);
-	auto_free char *text = json_write(out);
-	auto_json *in = json_read(text_of(text), 1 << 20, "launch", ERROR_IO, &err);
-	assert_done(launch_from_json(in, &m, &err), &err);
+	l.egress_token = TEXT("token");
+	l.egress_deadline_ms = INT64_MAX;
+	launch_write(&l, &block);
+	assert_done(launch_read(&block, &m, &err), &err);
+	assert_null(block.p);
 	same_list(&l.run_env, &m.run_env);
 	same_list(&l.expected, &m.expected);
 	assert_string_equal(m.env_file, "X=" ODD);
 	assert_int_equal(m.n_files, 2);
 	assert_int_equal(m.file_sizes[1], 262144);
-	json_object_set_new(in, "env_file", json_null());
-	assert_done(launch_from_json(in, &none, &err), &err);
+	assert_true(text_is(m.egress_token, "token"));
+	assert_true(m.egress_deadline_ms == INT64_MAX);
+	launch_replace(&m, &m.env_file, "X", TEXT("longer"));
+	assert_string_equal(m.env_file, "longer=" ODD);
+	launch_replace(&m, &m.expected.v[0], "X", TEXT("y"));
+	assert_string_equal(m.expected.v[0], "B=");
+	launch_write(&none, &block);
+	launch_done(&none);
+	assert_done(launch_read(&block, &none, &err), &err);
 	assert_null(none.env_file);
+	assert_null(none.egress_token.p);
+	assert_int_equal(none.run_env.n + none.expected.n + none.n_files, 0);
+}
+
+static void test_launch_is_strict(void **state)
+{
+	const struct text bad[] = {TEXT("rA=1"), TEXT("rA=1\0x"), TEXT("\0"), TEXT("zA\0"),
+		TEXT("s\0"), TEXT("s-1\0"), TEXT("s1x\0"), TEXT("d9223372036854775808\0")};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		auto_error struct error err = ERROR_INIT;
+		AUTO(launch) l = LAUNCH_INIT;
+		AUTO(secret) block = {.p = NULL};
+		SECRET_CONCAT(&block, bad[i]);
+		if (launch_read(&block, &l, &err) == 0)
+			fail_msg("taken: %zu", i);
+	}
+}
+
+static void test_launch_is_bounded(void **state)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO(launch) l = LAUNCH_INIT;
+	AUTO(launch) m = LAUNCH_INIT;
+	AUTO(secret) block = {.p = NULL};
+	AUTO(secret) more = {.p = NULL};
+
+	(void)state;
+	for (size_t i = 0; i < LAUNCH_WORDS_MAX; i++)
+		assert_int_equal(launch_add(&l.run_env, "A=1"), 0);
+	assert_int_equal(launch_add(&l.run_env, "A=1"), -1);
+	launch_write(&l, &block);
+	SECRET_CONCAT(&more, secret_text(&block), TEXT("rA=1\0"));
+	assert_int_equal(launch_read(&more, &m, &err), -1);
+	assert_true(error_is(&err, ERROR_IO));
 }
 
 int main(void)
@@ -183,6 +228,8 @@ int main(void)
 		cmocka_unit_test(test_missing_member),
 		cmocka_unit_test(test_lease_is_strict),
 		cmocka_unit_test(test_launch_round_trip),
+		cmocka_unit_test(test_launch_is_strict),
+		cmocka_unit_test(test_launch_is_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <fcntl.h>
 
-#include "base/json-secret.h"
+#include "base/secret.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "egress/session.h"
@@ -462,6 +462,24 @@ static int open_given(struct preparation *p, const struct plan *plan, struct err
 	return 0;
 }
 
+/* Views of what the preparation has: -1, they are too many. */
+static int fill_launch(const struct preparation *p, struct launch *ret)
+{
+	const struct environment_plan *env = &p->line.env;
+	int r = 0;
+
+	strv_foreach (entry, &p->client_env)
+		r |= launch_add(&ret->run_env, *entry);
+	r |= environment_plan_add_client(env, launch_add, &ret->run_env);
+	strv_foreach (entry, &env->entries)
+		r |= launch_add(&ret->expected, *entry);
+	if (!env->has_home)
+		r |= launch_add(&ret->expected, "HOME=/tmp");
+	if (env->file.len > 0)
+		ret->env_file = env->file.data;
+	return r;
+}
+
 static int send_launch(void *data, int socket, struct error *err)
 {
 	struct preparation *p = data;
@@ -469,27 +487,21 @@ static int send_launch(void *data, int socket, struct error *err)
 	int fds[HANDOVER_FDS_MAX];
 	size_t n = 1;
 
-	strv_add_all(&launch.run_env, &p->client_env);
-	environment_plan_add_client(&p->line.env, &launch.run_env);
-	strv_add_all(&launch.expected, &p->line.env.entries);
-	if (!p->line.env.has_home)
-		strv_add(&launch.expected, "HOME=/tmp");
-	if (p->line.env.file.len > 0)
-		launch.env_file = mem_strdup(str_text(&p->line.env.file));
+	if (fill_launch(p, &launch) < 0)
+		return error_set(
+			err, ERROR_ENV_TOO_MANY, "more than %d variables", LAUNCH_WORDS_MAX);
 	auto_fd int contents =
 		p->stage ? lease_plan_contents(p->start->material, &launch, err) : -1;
 	if (p->stage && contents < 0)
 		return -1;
 	const struct material *m = p->start->material;
 	if (m && m->egress) {
-		SECRET_CONCAT(&launch.egress_token, secret_text(&m->egress->token));
+		launch.egress_token = secret_text(&m->egress->token);
 		launch.egress_deadline_ms = m->egress->deadline_ms;
 	}
-	auto_json_secret *object = launch_to_json(&launch);
-	struct secret text = {.p = NULL};
-	json_secret_write(object, &text);
-	auto_fd int memory = file_memfd("launch", secret_text(&text), err);
-	secret_done(&text);
+	AUTO(secret) block = {.p = NULL};
+	launch_write(&launch, &block);
+	auto_fd int memory = file_memfd("launch", secret_text(&block), err);
 	if (memory < 0)
 		return -1;
 	fds[0] = memory;

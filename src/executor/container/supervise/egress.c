@@ -280,31 +280,6 @@ static int open_session(struct supervisor *s, struct error *err)
 	return serve(s, &session, err);
 }
 
-static char *replaced(const char *text, const char *from, struct text to)
-{
-	const char *at = strstr(text, from);
-
-	if (!at)
-		return NULL;
-	size_t before = (size_t)(at - text), after = strlen(at) - strlen(from);
-	char *whole = mem_alloc(before + to.len + after + 1);
-	memcpy(whole, text, before);
-	memcpy(whole + before, to.p, to.len);
-	memcpy(whole + before + to.len, at + strlen(from), after);
-	return whole;
-}
-
-static void replace(char **text, const char *from, struct text to)
-{
-	char *next;
-
-	while (*text && (next = replaced(*text, from, to))) {
-		explicit_bzero(*text, strlen(*text));
-		free(*text);
-		*text = next;
-	}
-}
-
 /* The token as it stands in the URL, and as clients write it into a request. */
 static int mask_token(struct supervisor *s, struct text token, struct error *err)
 {
@@ -323,15 +298,15 @@ static int give_url(struct supervisor *s, struct error *err)
 {
 	const char *id = s->plan.egress.session.id;
 	auto_free char *pending = plan_egress_pending_url(id);
-	struct text token = secret_text(&s->launch.egress_token);
+	struct text token = s->launch.egress_token;
 	char at[ENDPOINT_TEXT_SIZE];
 	struct secret url;
 
 	endpoint_text(&s->egress.at, at);
 	SECRET_CONCAT(&url, TEXT("http://"), text_of(id), TEXT(":"), token, TEXT("@"), text_of(at));
-	replace(&s->launch.env_file, pending, secret_text(&url));
+	launch_replace(&s->launch, &s->launch.env_file, pending, secret_text(&url));
 	for (size_t i = 0; i < s->launch.expected.n; i++)
-		replace(&s->launch.expected.v[i], pending, secret_text(&url));
+		launch_replace(&s->launch, &s->launch.expected.v[i], pending, secret_text(&url));
 	int r = mask_value(s, secret_text(&url), err) < 0 ? -1 : mask_token(s, token, err);
 	secret_done(&url);
 	return r;

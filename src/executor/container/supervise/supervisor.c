@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#include "base/json-secret.h"
 #include "base/mem.h"
 #include "executor/container/inspect.h"
 #include "executor/container/supervise/mask.h"
@@ -25,7 +24,6 @@
 
 enum {
 	ENGINE_ARGS_MAX = 24,
-	LAUNCH_MAX = 96 << 20,
 	HANDOVER_MAX = PLAN_MOUNTS_MAX + 2, /* descriptors */
 	CID_HEX = 64,
 	INSPECT_TIMEOUT_MS = 30000,
@@ -317,14 +315,11 @@ static size_t receive_fds(int caller_fd, int fds[HANDOVER_MAX])
 
 static int read_launch(struct supervisor *s, int fd, struct error *err)
 {
-	AUTO(str) bytes = STR_INIT(LAUNCH_MAX);
+	AUTO(secret) block = {.p = NULL};
 
-	if (file_read_fd(fd, LAUNCH_MAX - 1, &bytes, err) != 0)
+	if (file_read_secret(fd, LAUNCH_BYTES_MAX, &block, err) < 0)
 		return error_set(err, ERROR_SHIM_FAILED, "the launch block cannot be read");
-	auto_json_secret *object = json_secret_read((struct text){str_text(&bytes), bytes.len},
-		LAUNCH_MAX, "launch block", ERROR_SHIM_FAILED, err);
-	explicit_bzero(bytes.data, bytes.len);
-	return object ? launch_from_json(object, &s->launch, err) : -1;
+	return launch_read(&block, &s->launch, err);
 }
 
 /*
