@@ -150,7 +150,7 @@ static int journal_end(struct store *s, const struct final_record *f, struct err
 		[OUTCOME_LOST] = "lost",
 		[OUTCOME_START_FAILED] = "refused",
 	};
-	AUTO(task_end) end;
+	AUTO(task_end) end = {.note = NULL};
 
 	const char *kind = kinds[f->outcome];
 	if (!kind)
@@ -192,7 +192,7 @@ static int audit_finish(struct store *s, const struct final_record *f, const str
 static int settle_task(struct store *s, const struct final_record *f, struct error *err)
 {
 	auto_free char *run = mem_strndup(f->row.handle.p, f->row.handle.len);
-	AUTO(task_end) end;
+	AUTO(task_end) end = {.note = NULL};
 
 	if (f->row.task == 0)
 		return 0;
