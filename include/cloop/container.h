@@ -54,8 +54,8 @@ CLOOP_API CLOOP_MUST_CHECK int cloop_container_new(const struct cloop_container_
 CLOOP_API struct cloop_container *cloop_container_ref(struct cloop_container *container);
 /*
  * One reference less; the last one releases it. Runs go on, but for those in a private home
- * (options.home): these are killed and waited for, at most 30 s in all, and removed with the home.
- * NULL is fine.
+ * (options.home): these are killed and waited for, at most 30 s in all, and removed with the home;
+ * who still reads one's output gets the end of it, or an error. NULL is fine.
  */
 CLOOP_API void cloop_container_unref(struct cloop_container *container);
 

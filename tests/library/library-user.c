@@ -19,7 +19,7 @@
 #define OTHER "lease_0123456789abcdef01234568"
 #define NONE "lease_ffffffffffffffffffffffff"
 #define SECRET "canary-value-of-the-secret"
-enum { PATIENCE_MS = 120000, THREADS = 2, SEEN_MAX = 65536 };
+enum { PATIENCE_MS = 120000, THREADS = 2, LOOKS = 2, SEEN_MAX = 65536 };
 
 static const char *home, *engine, *oci_runtime, *image, *project;
 static struct cloop_error *err;
@@ -399,13 +399,39 @@ static void *one_thread(void *data)
 	return n == strlen("1 2 3 4 5 6 7 8 9 ") + 90 * 3 + 4 ? data : NULL;
 }
 
+/* Meanwhile: what belongs to a run that lives is nobody's leftover. */
+static void *look_on(void *data)
+{
+	struct cloop_container *c = cloop_container_ref(data);
+	struct cloop_error *mine = cloop_error_new();
+	struct cloop_status **statuses = NULL;
+	char **reaped = NULL;
+	void *good = data;
+
+	for (int i = 0; i < LOOKS; i++) {
+		if (cloop_container_handle_statuses(c, &statuses, mine) < 0 ||
+			cloop_container_reap_orphans(c, NULL, &reaped, mine) < 0 || reaped[0])
+			good = NULL;
+		cloop_statuses_free(statuses);
+		cloop_strings_free(reaped);
+		statuses = NULL;
+		reaped = NULL;
+		cloop_revoke_outcomes_free(cloop_container_revocations(c));
+	}
+	cloop_error_free(mine);
+	cloop_container_unref(c);
+	return good;
+}
+
 static void use_threads(struct cloop_container *c)
 {
-	pthread_t threads[THREADS];
+	pthread_t threads[THREADS], other;
 	void *good = NULL;
 
 	for (int i = 0; i < THREADS; i++)
 		CHECK(pthread_create(&threads[i], NULL, one_thread, c) == 0);
+	CHECK(pthread_create(&other, NULL, look_on, c) == 0);
+	CHECK(pthread_join(other, &good) == 0 && good == c);
 	for (int i = 0; i < THREADS; i++)
 		CHECK(pthread_join(threads[i], &good) == 0 && good == c);
 }
@@ -490,7 +516,6 @@ static void do_adopt(const char *handle)
 	cloop_container_unref(c);
 }
 
-/* A home of its own goes with the object, and what runs there. */
 /* What a fork()ed child gives up is a copy: it ends no run of ours. */
 static void give_up_in_a_child(struct cloop_container *c)
 {
@@ -505,20 +530,38 @@ static void give_up_in_a_child(struct cloop_container *c)
 		continue;
 }
 
+/* A home of its own goes with the object, and what runs there. */
+static void *let_go(void *data)
+{
+	cloop_container_unref(data);
+	return NULL;
+}
+
 static void do_private(const char *unused)
 {
+	static struct seen s;
 	struct cloop_status *status = NULL;
+	struct cloop_stream *stream = NULL;
+	const struct cloop_log_line *line = NULL;
+	pthread_t thread;
 	char handle[CLOOP_HANDLE_SIZE];
 
 	(void)unused;
 	home = NULL;
 	struct cloop_container *c = open_one();
-	start(c, "while :; do sleep 0.05; done", handle);
+	start(c, "echo begun; while :; do sleep 0.05; done", handle);
 	give_up_in_a_child(c);
+	CHECK(cloop_container_stream(c, handle, 0, &stream, err) == 0);
+	follow(stream, "begun", &s);
 	CHECK(cloop_container_status(c, handle, &status, err) == 0);
 	CHECK(status->state == CLOOP_STATE_RUNNING);
 	cloop_status_free(status);
-	cloop_container_unref(c);
+	/* It ends under a reader, who may see the end before the home is gone. */
+	CHECK(pthread_create(&thread, NULL, let_go, c) == 0);
+	while (cloop_stream_next(stream, NULL, &line, err) == 0)
+		see(&s, line);
+	CHECK(pthread_join(thread, NULL) == 0);
+	cloop_stream_free(stream);
 }
 
 static const struct {
