@@ -69,8 +69,9 @@ CLOOP_API CLOOP_MUST_CHECK struct cloop_container *cloop_registry_get(
 /*
  * The executor of the options' id in the registry (NULL = the process's own): the one that is
  * there, whatever its other options, else a new one, which is registered. *container is a new
- * reference. Errors as cloop_container_new(): a missing engine is an error, never something else
- * instead. Seed: Ensure.
+ * reference. The process's own registry keeps its references to the end, so its executors should
+ * have a home: a private one would stay in /tmp. Errors as cloop_container_new(): a missing engine
+ * is an error, never something else instead. Seed: Ensure.
  */
 CLOOP_API CLOOP_MUST_CHECK int cloop_container_ensure(struct cloop_registry *registry,
 	const struct cloop_container_options *options, struct cloop_container **container,
