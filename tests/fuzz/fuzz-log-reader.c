@@ -93,6 +93,20 @@ static void remove_segments(struct segment *v, size_t n)
 	}
 }
 
+/* The frame's payload stands where the reader says that it does. */
+static void check_file(const struct log_reader *r, const struct log_frame *f)
+{
+	char bytes[LOG_PAYLOAD_MAX];
+	uint64_t offset;
+	int fd = log_reader_file(r, &offset);
+
+	assert(fd >= 0 || f->stream == LOG_GAP);
+	if (fd < 0)
+		return;
+	ssize_t n = pread(fd, bytes, f->data.len, (off_t)offset);
+	assert(n == (ssize_t)f->data.len && memcmp(bytes, f->data.p, f->data.len) == 0);
+}
+
 static void check_given(const struct log_frame *f, const struct segment *v, size_t n)
 {
 	char header[LOG_FRAME_SIZE];
@@ -120,6 +134,8 @@ static enum log_read read_all(
 	while ((end = log_reader_next(r, &f, &err)) == LOG_READ_FRAME && *ret_n < FRAMES_MAX) {
 		assert(f.seq > last || (f.stream == LOG_GAP && f.seq >= last));
 		check_given(&f, v, n);
+		check_file(r, &f);
+		(void)log_reader_keep(r);
 		last = f.seq;
 		/* Who reads on from a number hears of no damage before it. */
 		if (f.stream != LOG_GAP)
