@@ -12,6 +12,7 @@
 #include "config/edit.h"
 #include "config/keys.h"
 #include "limits/ceiling.h"
+#include "net/egress-policy.h"
 
 enum { VALUES_MAX = 8 };
 
@@ -36,7 +37,9 @@ static bool parse(struct text bytes)
 	container_options_init(&again);
 	int done = container_options_normalize(&c.container, &again, &err);
 	assert(done == 0);
-	assert(!c.container.egress_filter_enabled);
+	AUTO(egress_policy) policy = {.n_rules = 0};
+	done = egress_policy_compile(&c.filter, &policy, &err);
+	assert(done == 0);
 	assert(config_default_executor(&c)[0]);
 	done = ceiling_check(&c.fleet, "fleet ceiling", &err);
 	assert(done == 0);
