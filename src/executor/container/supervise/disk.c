@@ -9,6 +9,7 @@
  */
 #include "executor/container/supervise/disk.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -54,6 +55,7 @@ struct disk_walk {
 	char *names[TARGETS_MAX]; /* what targets point to */
 	int done;                 /* eventfd */
 	atomic_bool cancelled;
+	atomic_bool measured; /* rc, cost_ms and found are the loop's from then on */
 	atomic_int owners;
 	int64_t begun;
 	int rc;
@@ -147,6 +149,7 @@ static void *measure(void *data)
 		!disk_limit_over(w->found.bytes - w->found.open_bytes, w->limit_mb))
 		measure_once(w);
 	w->cost_ms = disk_schedule_cost(clock_boottime_ms() - w->begun, w->found.cpu_us);
+	atomic_store(&w->measured, true);
 	(void)!write(w->done, &one, sizeof(one));
 	walk_drop(w);
 	return NULL;
@@ -379,6 +382,8 @@ static void on_measured(void *data, uint32_t events)
 	struct disk_walk *w = TAKE_PTR(s->disk.walk);
 
 	(void)events;
+	/* Always true; it also orders what the thread wrote before what is read here. */
+	assert(atomic_load(&w->measured));
 	loop_remove(TAKE_PTR(s->disk.event));
 	if (w->rc < 0) {
 		/* The workspace cannot be opened: a lower bound of nothing. */
