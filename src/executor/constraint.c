@@ -82,7 +82,8 @@ static const char *const other_origins[CONSTRAINT_COUNT] = {
 	[CONSTRAINT_HARNESS] = ", or take another provider (cloop project set provider NAME)",
 	[CONSTRAINT_NETWORK_EGRESS] = ", and egress: public with it; or let the "
 				      "operator give the executor a network: "
-				      "executors.container.network, with egress_filter",
+				      "executors.container.network, on a rootful engine with "
+				      "egress_filter",
 };
 
 char *constraint_way_out(enum constraint c)

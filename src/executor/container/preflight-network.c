@@ -101,12 +101,15 @@ void preflight_network_judge(const struct preflight_facts *f, struct preflight_r
 		judge_filter(f, r);
 	else if (egress_filter_idle(f->filter))
 		preflight_report_add(r, "egress", PREFLIGHT_WARN,
-			"cloop config set executors.container.egress_filter.enabled true",
+			f->rootless ? "set network: none: only a rootful engine can be filtered"
+				    : "cloop config set "
+				      "executors.container.egress_filter.enabled true",
 			"a network without a filter, though one is written: egress_filter.enabled "
 			"is false, and sandboxes reach every service of this host");
 	else
 		preflight_report_add(r, "egress", PREFLIGHT_WARN,
-			"enable egress_filter, or set network: none",
+			f->rootless ? "set network: none: only a rootful engine can be filtered"
+				    : "enable egress_filter, or set network: none",
 			"a network without a filter: sandboxes reach every service of this host, "
 			"too");
 	judge_proxy(f, r);

@@ -249,7 +249,9 @@ static bool check_network(const struct preflight_facts *f, struct preflight_repo
 	else if (f->filter_ready)
 		OK("network", "filtered");
 	else
-		WARN("network", "set network: none, or an egress filter",
+		WARN("network",
+			f->rootless ? "set network: none"
+				    : "set network: none, or an egress filter",
 			"sandboxes reach whatever this host reaches");
 	return true;
 }

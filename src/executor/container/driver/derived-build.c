@@ -205,18 +205,23 @@ static bool is_step(struct text line)
 
 static void add_hint(const struct derived_build *b, struct text words, struct error *err)
 {
-	bool no_shell = false, network = false;
+	bool no_shell = false, network = false, no_slirp = false;
 	struct text line;
 
 	while (text_split(&words, '\n', &line))
 		if (!is_step(line)) {
 			no_shell = no_shell || says_no_shell(line);
 			network = network || sounds_like_network(line);
-		}
+		} else
+			no_slirp = no_slirp || text_has(line, "from slirp4netns sync pipe");
 	if (no_shell)
 		error_set_remedy(err,
 			"setup needs /bin/sh in the image: name an image that has one, or build "
 			"the image beforehand");
+	else if (no_slirp)
+		error_set_remedy(err,
+			"the engine could not make the build's network: cloop executor test says "
+			"what is missing on this host");
 	else if (network && strcmp(b->network, "none") == 0)
 		error_set_remedy(err,
 			"look at the output; the build had no network, since the run has none or "
@@ -233,6 +238,10 @@ static int explain_commands(const struct derived_build *b, int status, struct er
 	while (text_split(&rest, '\n', &line))
 		str_addf(&joined, "%s%.*s", joined.len ? " / " : "", (int)line.len, line.p);
 	size_t from = joined.len > MESSAGE_OUTPUT_MAX ? joined.len - MESSAGE_OUTPUT_MAX : 0;
+	/* The first line that is whole; of a longer one its end. */
+	const char *border = from > 0 ? strstr(joined.data + from, " / ") : NULL;
+	if (border)
+		from = (size_t)(border + strlen(" / ") - joined.data);
 	while (from > 0 && from < joined.len && (joined.data[from] & 0xc0) == 0x80)
 		from++;
 	error_set(err, ERROR_SETUP_FAILED,
