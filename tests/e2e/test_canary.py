@@ -74,7 +74,7 @@ def test_nowhere_but_where_promised(stage):
     # Revoked while it runs: gone inside, and it goes on.
     answer = stage.answer("secret", "revoke", grants["file"])
     assert answer["state"] == "revoked", answer
-    wait_until(lambda: (stage.project / "gone").exists(), 5)
+    wait_until(lambda: (stage.project / "gone").exists(), 60)
     assert stage.status(handle)["state"] == "running"
 
     # Everything is killed; the next command is the restart.
