@@ -70,6 +70,29 @@ def test_verdicts_are_what_packets_meet(stage, net):
     stop(stage, handle)
 
 
+def test_scope_public(stage, net):
+    """The Internet at every port and the section's resolver; what the section allows besides is left out."""
+    held = stage.answer("egress", "grant", "--to", f"project:{stage.project}", "--hosts", "a.example")["id"]
+    configure(stage, {"enabled": False, "resolvers": ["9.9.9.9"], "allow_cidrs": ["10.8.0.0/24"],
+                      "allow_ports": ["80"]})
+    stage.spec({"capabilities": {"egress": "public", "network": held}})
+    (handle, pid), (other, neighbour) = (sleeper(stage) for _ in range(2))
+    log = stage.dir / "udp.log"
+    net.listen(net.outside, 53, 80, 8080, log=log)
+    net.listen(net.box, 80)
+    v4 = [a for a in OPEN if ":" not in a]
+    hosts = [note(stage, h)["gateway"] for h in (handle, other)]
+    closed = [a for a in CLOSED if ":" not in a] + ["10.8.0.7", *hosts, *addresses(neighbour)]
+    probes = [[a, port, "tcp"] for a in v4 for port in (80, 8080)] + [[a, 80, "tcp"] for a in closed]
+    for p, (got, _) in zip(probes, probe(pid, probes)):
+        assert (got == "open") == (p[0] in v4) and got != "timeout", (p, got)
+    probe(pid, [["1.1.1.1", 53, "udp"], ["1.1.1.1", 80, "udp"], ["9.9.9.9", 80, "udp"],
+                ["9.9.9.9", 53, "udp"]])
+    until(lambda: log.stat().st_size > 0)
+    assert len(log.read_text().splitlines()) == 1
+    stop(stage, handle, other)
+
+
 def test_neighbours_and_the_host_are_out_of_reach(stage, net):
     """Two runs at a time are on two networks; the gateway and other addresses of the host are closed."""
     configure(stage, {**FILTER, "ipv6": True})

@@ -14,7 +14,7 @@
 #include "sys/lockfile.h"
 #include "sys/log.h"
 
-/* From the beginning of the wait for the lock. The short one is for tests (docs/internals/faults.md). */
+/* From the beginning of the wait for the lock. The short one is for tests. */
 enum { DEADLINE_MS = 30 * 60 * 1000, SHORT_DEADLINE_MS = 3000, ULIMITS_MAX = 32 };
 
 enum found { FOUND, FOUND_NONE, FOUND_OTHER };
