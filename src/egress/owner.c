@@ -83,15 +83,26 @@ static int send_message(int control, struct text message, int fd, struct error *
 	return 0;
 }
 
+/* Signals that somebody handles are no end of waiting. */
+static bool wait_readable(int fd, int64_t until_ms)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	for (;;) {
+		int64_t left = until_ms - clock_boottime_ms();
+		int ready = poll(&p, 1, left > 0 ? (int)left : 0);
+		if (ready >= 0 || errno != EINTR)
+			return ready > 0;
+	}
+}
+
 /* One message of it; NULL: none came in time. */
 static json_t *receive(int control, int64_t until_ms, struct error *err)
 {
-	int64_t left = until_ms - clock_boottime_ms();
-	struct pollfd p = {.fd = control, .events = POLLIN};
 	AUTO(str) bytes = STR_INIT(ANSWER_MAX);
 	char *room = str_reserve(&bytes, ANSWER_MAX);
 
-	if (poll(&p, 1, left > 0 ? (int)left : 0) <= 0) {
+	if (!wait_readable(control, until_ms)) {
 		failed(err, 0, "the egress proxy does not answer");
 		return NULL;
 	}
@@ -193,19 +204,11 @@ int egress_owner_start(const char *program, struct egress_owner *ret, struct err
 	return 0;
 }
 
-/* Whether it has ended by itself. */
-static bool wait_for_end(struct egress_owner *o, int timeout_ms)
-{
-	struct pollfd p = {.fd = o->proxy.pidfd, .events = POLLIN};
-
-	return poll(&p, 1, timeout_ms) > 0;
-}
-
 void egress_owner_stop(struct egress_owner *o)
 {
 	if (o->control >= 0)
 		close(TAKE_FD(o->control));
-	if (o->proxy.pid > 0 && !wait_for_end(o, STOP_MS))
+	if (o->proxy.pid > 0 && !wait_readable(o->proxy.pidfd, clock_boottime_ms() + STOP_MS))
 		child_kill(&o->proxy);
 	child_done(&o->proxy);
 }

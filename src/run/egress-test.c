@@ -117,7 +117,10 @@ static int read_answer(int fd, int64_t until, struct str *ret, struct error *err
 	for (;;) {
 		int64_t left = until - clock_boottime_ms();
 		struct pollfd p = {.fd = fd, .events = POLLIN};
-		if (left <= 0 || poll(&p, 1, (int)left) <= 0)
+		int ready = left > 0 ? poll(&p, 1, (int)left) : 0;
+		if (ready < 0 && errno == EINTR)
+			continue;
+		if (ready <= 0)
 			return error_set(err, ERROR_EGRESS_PROXY_FAILED, "no answer in time");
 		ssize_t n = recv(fd, bytes, sizeof(bytes), 0);
 		if (n <= 0 || str_add(ret, bytes, (size_t)n) < 0)
