@@ -26,7 +26,7 @@ static bool decode(const char *four, size_t n, char *ret)
 	unsigned bits = 0;
 
 	for (size_t i = 0; i < 4; i++) {
-		const char *digit = i < n ? memchr(digits, four[i], 64) : digits;
+		const char *digit = i >= n ? digits : four[i] ? strchr(digits, four[i]) : NULL;
 		if (!digit)
 			return false;
 		bits = bits << 6 | (unsigned)(digit - digits);

@@ -78,6 +78,7 @@ def stage(engine):
         yield s
     finally:
         s.end()
+    engine.mend()
     left = leaks.check(s)
     if left:
         leaks.sweep(s)
