@@ -251,20 +251,26 @@ for i in range(1024):
 
 def test_deadline(signed):
     """A program and its child that ignore SIGTERM and hold the pipe."""
+    child = signed.cosign.place / "child"
     for after in ("time.sleep(600)", "child.wait()"):
         signed.cosign.tell(STUBBORN + after)
-        start = time.monotonic()
-        r = signed.stage.refused("/bin/true", code="sandbox_image_denied",
-                                 env={**signed.cosign.env, "CLOOP_FAULT": "trust:deadline"})
-        assert 1 < time.monotonic() - start < 20 and "(rule: signature-required)" in r.err.decode()
-        [call] = signed.cosign.calls()
-        assert gone(call["pid"]) and gone((signed.cosign.place / "child").read_text())
+        child.unlink(missing_ok=True)
+        for _ in range(10):  # in 1.5 s of a busy machine it may not get so far
+            start = time.monotonic()
+            r = signed.stage.refused("/bin/true", code="sandbox_image_denied",
+                                     env={**signed.cosign.env, "CLOOP_FAULT": "trust:deadline"})
+            assert 1 < time.monotonic() - start < 60
+            assert "(rule: signature-required)" in r.err.decode()
+            calls = signed.cosign.calls()
+            if child.exists():
+                break
+        assert gone(calls[-1]["pid"]) and gone(child.read_text())
     # One that has ended leaves nothing either; only its exit status counts.
     signed.cosign.tell(STUBBORN + "sys.exit(0)")
     start = time.monotonic()
     signed.passes()
-    assert time.monotonic() - start < 20
-    assert gone((signed.cosign.place / "child").read_text())
+    assert time.monotonic() - start < 60
+    assert gone(child.read_text())
 
 
 def started(signed, *words):
