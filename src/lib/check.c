@@ -160,7 +160,7 @@ int cloop_container_smoke_test(struct cloop_container *container, const struct c
 		return -1;
 	lib_call_begin(container, cancel, &call);
 	int r = executor_smoke_test(&call.executor, lib_given(work_dir), &held, e);
-	if (held)
+	if (held && result)
 		*result = give_smoke(held);
 	/* What gave up within its start says so; here it is not the caller who started a run. */
 	if (r < 0 && cancel && error_is(e, ERROR_START_CANCELLED))

@@ -142,7 +142,7 @@ int cloop_container_start(struct cloop_container *container, const struct cloop_
 		return -1;
 	make_record(&s);
 	int r = run(&s, handle, e);
-	if (r < 0)
+	if (r < 0 && handle)
 		handle[0] = '\0';
 	if (r < 0 && error_is(e, ERROR_CANCELLED))
 		e->code = ERROR_START_CANCELLED;

@@ -125,9 +125,9 @@ int egress_sessions_renew(struct store *s, const char *run, const struct two_clo
 	left_ms = prolong(s, &r, &t, left_ms, err);
 	if (left_ms < 0)
 		return -1;
-	*ret = json_pack("{s:s, s:I, s:I}", "session", r.id, "deadline_boottime_ms",
-		(json_int_t)(now->boottime_ms + left_ms), "expires_in_s",
-		(json_int_t)(left_ms / MS));
+	json_int_t deadline_ms = now->boottime_ms + left_ms, left_s = left_ms / MS;
+	*ret = json_pack("{s:s, s:I, s:I}", "session", r.id, "deadline_boottime_ms", deadline_ms,
+		"expires_in_s", left_s);
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include <sodium/crypto_hash_sha256.h>
 #include <sodium/crypto_hash_sha512.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -39,9 +40,8 @@ void body_digest_add(struct body_digest *d, const void *bytes, size_t n)
 static void add_hex(
 	const char *prefix, const unsigned char *bytes, size_t n, char out[IMAGE_DIGEST_MAX + 1])
 {
-	size_t len = strlen(prefix);
+	int len = snprintf(out, IMAGE_DIGEST_MAX + 1, "%s", prefix);
 
-	memcpy(out, prefix, len);
 	hex_encode(bytes, n, out + len);
 }
 
