@@ -1,4 +1,5 @@
 #include "unit/unit.h"
+#include "unit/unit-locks.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,15 +25,6 @@ static void test_concat(void **state)
 	assert_int_equal(s.len, 0);
 	assert_string_equal(s.p, "");
 }
-
-/* AddressSanitizer makes mlock() do nothing. */
-#if defined(__SANITIZE_ADDRESS__)
-#define LOCKS false
-#elif defined(__has_feature)
-#define LOCKS (!__has_feature(address_sanitizer))
-#else
-#define LOCKS true
-#endif
 
 static uintptr_t read_hex(const char **at)
 {

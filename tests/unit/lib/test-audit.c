@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cloop/container.h"
+#include "unit/unit-locks.h"
 
 static const char *const argv[] = {"echo", "hello", NULL};
 static const struct cloop_audit_runtime podman = {.name = "podman"};
@@ -218,15 +219,6 @@ static void test_the_network_of_a_build(void **state)
 		cloop_string_free(word);
 	}
 }
-
-/* AddressSanitizer makes mlock() do nothing. */
-#if defined(__SANITIZE_ADDRESS__)
-#define LOCKS false
-#elif defined(__has_feature)
-#define LOCKS (!__has_feature(address_sanitizer))
-#else
-#define LOCKS true
-#endif
 
 /* What the process has locked into memory. */
 static long locked_kb(void)

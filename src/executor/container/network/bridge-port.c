@@ -95,15 +95,24 @@ int bridge_port_find(const char *bridge, int namespace, unsigned *ret, struct er
 	return 0;
 }
 
+/* A request about that link, and the socket that it goes by. */
+static int begin_link(struct rtnetlink *r, union rtnetlink_request *ask, unsigned short kind,
+	unsigned port, struct error *err)
+{
+	if (rtnetlink_open(r, err) < 0)
+		return -1;
+	struct ifinfomsg *link = rtnetlink_begin(ask, kind, 0, sizeof(*link));
+	link->ifi_index = (int)port;
+	return 0;
+}
+
 int bridge_port_isolate(unsigned port, struct error *err)
 {
 	AUTO(rtnetlink) r = RTNETLINK_INIT;
 	union rtnetlink_request ask;
 
-	if (rtnetlink_open(&r, err) < 0)
+	if (begin_link(&r, &ask, RTM_NEWLINK, port, err) < 0)
 		return -1;
-	struct ifinfomsg *link = rtnetlink_begin(&ask, RTM_NEWLINK, 0, sizeof(*link));
-	link->ifi_index = (int)port;
 	struct nlattr *info = mnl_attr_nest_start(&ask.head, IFLA_LINKINFO);
 	mnl_attr_put_strz(&ask.head, IFLA_INFO_SLAVE_KIND, "bridge");
 	struct nlattr *data = mnl_attr_nest_start(&ask.head, IFLA_INFO_SLAVE_DATA);
@@ -118,10 +127,8 @@ int bridge_port_delete(unsigned port, struct error *err)
 	AUTO(rtnetlink) r = RTNETLINK_INIT;
 	union rtnetlink_request ask;
 
-	if (rtnetlink_open(&r, err) < 0)
+	if (begin_link(&r, &ask, RTM_DELLINK, port, err) < 0)
 		return -1;
-	struct ifinfomsg *link = rtnetlink_begin(&ask, RTM_DELLINK, 0, sizeof(*link));
-	link->ifi_index = (int)port;
 	if (rtnetlink_ask(&r, &ask, NULL, NULL, "removing the sandbox's port", err) == 0)
 		return 0;
 	if (errno != ENODEV)

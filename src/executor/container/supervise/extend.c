@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "executor/container/supervise/engine-call.h"
 #include "executor/container/supervise/mask.h"
 #include "executor/container/supervise/revoke.h"
 #include "executor/container/supervise/supervisor.h"
@@ -236,7 +235,8 @@ static void on_answer(void *data, const struct engine_answer *answer)
 	arm_end(s);
 }
 
-static struct engine_call *start_child(struct supervisor *s, struct error *err)
+struct engine_call *extend_call(struct supervisor *s, const char *option, size_t out_max,
+	engine_call_fn *fn, struct error *err)
 {
 	auto_free char *path = program_path("cloop");
 	AUTO(strv) argv = STRV_INIT(16);
@@ -244,14 +244,16 @@ static struct engine_call *start_child(struct supervisor *s, struct error *err)
 
 	STRV_ADD(&argv, "cloop", "lease", "extend", "--json", "--run", s->run.handle, "--home",
 		s->home.path);
+	if (option)
+		strv_add(&argv, option);
 	program_environment(&env);
 	struct engine_call_spec spec = {.path = path,
 		.argv = argv.v,
 		.env = env.v,
 		.fd3 = -1,
 		.timeout_ms = ANSWER_MS,
-		.out_max = ANSWER_MAX};
-	return engine_call_start(s->loop, &spec, on_answer, s, err);
+		.out_max = out_max};
+	return engine_call_start(s->loop, &spec, fn, s, err);
 }
 
 static void ask(void *data)
@@ -264,7 +266,7 @@ static void ask(void *data)
 	if (x->call || !supervisor_released(s))
 		return;
 	x->asked_at = clock_boottime_ms();
-	x->call = start_child(s, &err);
+	x->call = extend_call(s, NULL, ANSWER_MAX, on_answer, &err);
 	if (x->call)
 		return;
 	log_warning("the lease could not be extended: %s", err.message);

@@ -12,9 +12,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "executor/container/supervise/engine-call.h"
 
 struct supervisor;
-struct engine_call;
 struct loop_source;
 
 struct extension {
@@ -31,3 +31,9 @@ struct extension {
 void extend_begin(struct supervisor *s);
 /* Ends a question that is under way, too. */
 void extend_end(struct supervisor *s);
+/*
+ * Starts `cloop lease extend` of this run, with that option more (NULL: none), which has a minute;
+ * of what it prints out_max bytes are kept. NULL: error.
+ */
+must_check struct engine_call *extend_call(struct supervisor *s, const char *option, size_t out_max,
+	engine_call_fn *fn, struct error *err);

@@ -4,12 +4,10 @@
 #include "executor/container/supervise/supervisor.h"
 #include "sys/clock.h"
 #include "sys/log.h"
-#include "sys/program.h"
 
 enum {
 	FIRST_MS = 2000,
 	EVERY_MS = 60000,
-	ANSWER_MS = 60000,
 	ANSWER_MAX = 4096,
 };
 
@@ -31,24 +29,6 @@ static void on_answer(void *data, const struct engine_answer *answer)
 		told_more(s);
 }
 
-static struct engine_call *start_child(struct supervisor *s, struct error *err)
-{
-	auto_free char *path = program_path("cloop");
-	AUTO(strv) argv = STRV_INIT(16);
-	AUTO(strv) env = STRV_INIT(16);
-
-	STRV_ADD(&argv, "cloop", "lease", "extend", "--events", "--json", "--run", s->run.handle,
-		"--home", s->home.path);
-	program_environment(&env);
-	struct engine_call_spec spec = {.path = path,
-		.argv = argv.v,
-		.env = env.v,
-		.fd3 = -1,
-		.timeout_ms = ANSWER_MS,
-		.out_max = ANSWER_MAX};
-	return engine_call_start(s->loop, &spec, on_answer, s, err);
-}
-
 static void ask(void *data)
 {
 	struct supervisor *s = data;
@@ -58,7 +38,7 @@ static void ask(void *data)
 	t->timer = NULL;
 	t->asked_at = clock_boottime_ms();
 	t->asked = s->egress.written;
-	t->call = start_child(s, &err);
+	t->call = extend_call(s, "--events", ANSWER_MAX, on_answer, &err);
 	if (t->call)
 		return;
 	log_warning("what the proxy told is not in the audit trail yet: %s", err.message);
