@@ -109,8 +109,8 @@ static void on_json(struct attach_relay *r, const struct attach_frame *f)
 		on_exit_frame(r, object);
 	else if (f->type == ATTACH_ERROR)
 		on_error_frame(r, object);
-	else if (r->on_ready)
-		r->on_ready(r->data, json_get_int(object, "session", 0));
+	else if (r->on_ready(r->data, json_get_int(object, "session", 0), &r->failure) < 0)
+		leave(r);
 }
 
 static void on_frame(struct attach_relay *r, const struct attach_frame *f)

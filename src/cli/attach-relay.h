@@ -13,8 +13,8 @@
 struct attach_relay {
 	bool tty, write;
 	int signals; /* signalfd; one signal closes the session, a second one forsakes it */
-	/* Called when the session runs; NULL = nobody. */
-	void (*on_ready)(void *data, int64_t session);
+	/* Called when the session runs; -1 closes it, the error is its failure. */
+	int (*on_ready)(void *data, int64_t session, struct error *err);
 	void *data;
 
 	/* What came out. */
@@ -22,7 +22,7 @@ struct attach_relay {
 	int exit_code;
 	int64_t left;         /* processes of it that could not be ended; -1 = unknown */
 	char reason[16];      /* word of the frame `exit` */
-	struct error failure; /* what the supervisor said; ERROR_NONE: nothing */
+	struct error failure; /* of the supervisor, or of on_ready; ERROR_NONE: none */
 	int signal;           /* that made us leave; 0 = none */
 
 	struct attach_connection connection;

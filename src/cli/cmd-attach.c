@@ -34,13 +34,13 @@ static void attach_done(struct attach *a)
 		close(a->signals);
 }
 
-static void on_ready(void *data, int64_t session)
+static int on_ready(void *data, int64_t session, struct error *err)
 {
 	struct attach *a = data;
 
 	a->audit.session = session;
-	audit_attach_open(&a->audit);
-	a->audited = true;
+	a->audited = audit_attach_open(&a->audit, err) == 0;
+	return a->audited ? 0 : -1;
 }
 
 static int find_run(struct cli *c, struct attach *a, struct error *err)
@@ -93,10 +93,10 @@ static int conclude(struct cli *c, struct attach *a, struct attach_relay *r, str
 	tell_end(r);
 	if (r->signal)
 		return SIGNAL_STATUS + r->signal;
-	if (r->exited)
-		return r->exit_code;
 	if (r->failure.code != ERROR_NONE)
 		return failed(c, r, err);
+	if (r->exited)
+		return r->exit_code;
 	error_set(err, ERROR_ATTACH_CLOSED,
 		"the supervisor of run %s went away: the session is over, the run is not",
 		a->run.handle);
@@ -111,7 +111,8 @@ static int run_session(
 	struct attach_relay r;
 	int fd;
 
-	if (attach_open(&a->home, &a->run, wish, &fd, err) < 0)
+	if (audit_attach_check(&a->audit, err) < 0 ||
+		attach_open(&a->home, &a->run, wish, &fd, err) < 0)
 		return -1;
 	attach_relay_init(&r, fd, wish->tty, wish->write);
 	r.on_ready = on_ready;

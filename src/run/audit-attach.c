@@ -31,32 +31,39 @@ static int try_append(
 		       : 0;
 }
 
-static void append(const struct audit_attach *a, const char *action, const json_t *payload)
+static int append(
+	const struct audit_attach *a, const char *action, const json_t *payload, struct error *err)
 {
-	auto_error struct error err = ERROR_INIT;
 	int64_t until = clock_boottime_ms() + BUSY_FOR_MS;
 	struct store_audit_event event = {
 		.action = action, .entity = "run", .actor = a->actor, .payload = payload};
 
-	while (try_append(a, &event, &err) < 0) {
-		if (!error_is(&err, ERROR_STORE_BUSY) || clock_boottime_ms() >= until) {
-			log_warning("the session is not in the audit trail: %s", err.message);
-			return;
-		}
-		error_clear(&err);
+	while (try_append(a, &event, err) < 0) {
+		if (!error_is(err, ERROR_STORE_BUSY) || clock_boottime_ms() >= until)
+			return -1;
+		error_clear(err);
 		clock_sleep_ms(AGAIN_MS);
 	}
+	return 0;
 }
 
-void audit_attach_open(const struct audit_attach *a)
+int audit_attach_check(const struct audit_attach *a, struct error *err)
+{
+	AUTO_PTR(store) store = NULL;
+
+	return store_open(a->home->path, &store, err);
+}
+
+int audit_attach_open(const struct audit_attach *a, struct error *err)
 {
 	auto_json *payload = make_payload(a);
 
-	append(a, "attach.open", payload);
+	return append(a, "attach.open", payload, err);
 }
 
 void audit_attach_close(const struct audit_attach *a)
 {
+	auto_error struct error err = ERROR_INIT;
 	auto_json *payload = make_payload(a);
 
 	json_object_set_new(payload, "exit_code", json_from_count(a->exit_code));
@@ -64,5 +71,6 @@ void audit_attach_close(const struct audit_attach *a)
 	if (a->left < 0)
 		json_object_set_new(payload, "leftover", json_string("unknown"));
 	json_object_set_new(payload, "reason", json_from_string(a->reason));
-	append(a, "attach.close", payload);
+	if (append(a, "attach.close", payload, &err) < 0)
+		log_warning("the session's end is not in the audit trail: %s", err.message);
 }

@@ -1,8 +1,9 @@
 /*
  * Rows of the audit trail about attach sessions (container-driver.md §18.2): `attach.open` when one
  * runs, `attach.close` when it is over. Supervisors never open the ledger, so it is the client who
- * writes them: one that is killed leaves no second row. A row that cannot be written is a warning
- * on stderr; while others hold the ledger it is tried for 30 s.
+ * writes them: one that is killed leaves no second row. While others hold the ledger a row is tried
+ * for 30 s. What cannot be put on record is not done: without the first row there is no session. A
+ * second row that cannot be written is a warning on stderr.
  */
 #pragma once
 
@@ -23,5 +24,8 @@ struct audit_attach {
 	const char *reason; /* ended, closed, idle, run_ended, lost */
 };
 
-void audit_attach_open(const struct audit_attach *a);
+/* Before a session is asked for: 0 = the ledger can be opened. Errors of store_open(). */
+int audit_attach_check(const struct audit_attach *a, struct error *err);
+/* Errors: store_*; the caller closes the session. */
+int audit_attach_open(const struct audit_attach *a, struct error *err);
 void audit_attach_close(const struct audit_attach *a);

@@ -81,6 +81,20 @@ def test_audited_while_the_ledger_is_busy(stage, run):
     assert [r["action"] for r in audit(stage)] == ["attach.open", "attach.close"]
 
 
+def test_nothing_unrecorded(stage, run):
+    """A ledger that takes no row of the trail (a trigger refuses it): the session that began is
+    closed, with all that it started. One that cannot be opened: nothing is started."""
+    with contextlib.closing(sqlite3.connect(stage.home / "state.db", isolation_level=None)) as db:
+        db.execute("CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'full'); END")
+    r = stage.cloop("attach", run, "--", *SH, "echo > began; sleep 4711")
+    assert r.rc == 1 and b"full" in r.err and inside(stage, "4711") == []
+    (stage.home / "state.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
+    (stage.project / "began").unlink(missing_ok=True)
+    answer = stage.answer("attach", run, "--", *SH, "echo > began", status=1)
+    assert answer["code"] == "store_corrupt"
+    assert not (stage.project / "began").exists() and running(stage, run)
+
+
 def test_frames(stage, run):
     with Session(stage, run, *SH, "echo a; exit 3") as s:
         assert s.answer["ok"] and s.ready() == {"tty": False, "write": False, "session": 1}
