@@ -132,12 +132,32 @@ static int judge_valid(
 	return 0;
 }
 
+/* A malformed image is a denial, too (image-trust.md §12): rule, detail and the like. */
+static void add_malformed(const struct spec_result *r, json_t *errors)
+{
+	static const struct image_policy none = {.default_registry = NULL};
+	struct text image = {r->refused_image, r->refused_image_len};
+	auto_error struct error denial = ERROR_INIT;
+	struct image_verdict v;
+	size_t i;
+	json_t *e;
+
+	if (!image.p)
+		return;
+	image_verdict(&none, IMAGE_ORIGIN_PROJECT, image, &v);
+	image_verdict_details(&v, IMAGE_ORIGIN_PROJECT, image, &denial);
+	json_array_foreach(errors, i, e) if (strcmp(json_get_string(e, "code"),
+						     problem_code_text(PROBLEM_REFERENCE_SYNTAX)) ==
+					     0) json_object_update_missing(e, denial.details);
+}
+
 static json_t *to_json(const struct spec_result *r, const struct judged *j)
 {
 	json_t *answer = spec_json_check(r);
 	size_t i;
 	json_t *e;
 
+	add_malformed(r, json_object_get(answer, "errors"));
 	if (!refused(&j->image) && !refused(&j->gate))
 		return answer;
 	json_array_foreach(json_object_get(answer, "errors"), i, e)

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/signals.h"
+#include "run/denial.h"
 #include "run/dispatch.h"
 
 static void print_section(const json_t *j, const char *key)
@@ -64,8 +65,10 @@ static int run(struct cli *c, struct error *err)
 		.cancel_fd = signals,
 	};
 	if (cli_context_open(c, &context, err) < 0 ||
-		dispatch_explain(&context, &d, &answer, err) < 0)
+		dispatch_explain(&context, &d, &answer, err) < 0) {
+		denial_complete(c->dir, err);
 		return -1;
+	}
 	if (c->json)
 		cli_print_json(json_incref(answer));
 	else

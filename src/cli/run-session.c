@@ -14,6 +14,7 @@
 #include "executor/rundir/record.h"
 #include "executor/rundir/stage-wipe.h"
 #include "run/audit.h"
+#include "run/denial.h"
 #include "run/dispatch.h"
 #include "run/follow.h"
 #include "run/import.h"
@@ -300,6 +301,7 @@ static int start(struct session *s, struct dispatch *d, struct error *err)
 	if (!cli_home(c, err) || !(d->config = cli_config(c, err)))
 		return -1;
 	if (cli_context_open(c, &s->context, err) < 0) {
+		denial_complete(c->dir, err);
 		audit_refusal(c->home, c->dir, d->input.executor_id, err);
 		ledger_refused_early(c->home, c->dir, err);
 		return -1;

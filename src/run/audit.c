@@ -7,7 +7,6 @@
 #include "base/str.h"
 #include "executor/rundir/home.h"
 #include "image/verdict.h"
-#include "spec/spec-load.h"
 #include "store/audit.h"
 #include "sys/file.h"
 #include "sys/log.h"
@@ -48,34 +47,6 @@ static bool is_denial(const struct error *refusal)
 	return false;
 }
 
-static int accept(struct text image, struct error *err)
-{
-	(void)image;
-	(void)err;
-	return 0;
-}
-
-/*
- * The denial without a verdict, of a configuration that cannot be used: the image that the file
- * names, if it names one.
- */
-static json_t *denial_of_project(const char *project_dir, const struct error *refusal)
-{
-	static const struct spec_checks checks = {.image = accept};
-	auto_error struct error ignored = ERROR_INIT;
-	AUTO(spec_result) file;
-	struct image_verdict v;
-
-	spec_result_init(&file);
-	bool named = spec_load_dir(project_dir, &checks, &file, &ignored) == 0 && file.spec.image;
-	struct text image = text_of(named ? file.spec.image : "");
-	image_verdict_broken(image, refusal, &v);
-	error_clear(&ignored);
-	image_verdict_details(
-		&v, named ? IMAGE_ORIGIN_PROJECT : IMAGE_ORIGIN_OPERATOR, image, &ignored);
-	return json_incref(ignored.details);
-}
-
 /* What follows "(rule: ID): " in the message; all of it where that is not there. */
 static const char *reason_of(const struct error *refusal)
 {
@@ -90,9 +61,7 @@ static json_t *make_payload(
 	const char *project_dir, const char *executor_id, const struct error *refusal)
 {
 	static const char *const members[] = {"rule", "detail", "origin", "registry", "repository"};
-	auto_json *denial = json_object_get(refusal->details, "image")
-				    ? json_incref(refusal->details)
-				    : denial_of_project(project_dir, refusal);
+	const json_t *denial = refusal->details;
 	auto_free char *project = file_resolve(project_dir);
 	json_t *j = json_pack("{s:o}", "image", shown_image(denial));
 

@@ -12,6 +12,7 @@
 #include "image/provenance.h"
 #include "limits/disk-limit.h"
 #include "run/audit.h"
+#include "run/denial.h"
 #include "run/ledger.h"
 #include "run/provider.h"
 #include "run/revoke.h"
@@ -387,9 +388,11 @@ int dispatch_run(const struct context *c, const struct dispatch *in, struct disp
 	*ret = (struct dispatched){.supervisor = -1};
 	int r = run(&course, err);
 	const struct attempt *a = attempt_of(&course);
-	if (r < 0)
+	if (r < 0) {
+		denial_complete(in->input.project, err);
 		audit_refusal(c->home.path, in->input.project,
 			executor_of(c, in, &a->k.provider, &a->d), err);
+	}
 	note(c, in, &a->k.provider, &a->d, ret, r < 0 ? err : NULL);
 	return r;
 }

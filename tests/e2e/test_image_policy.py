@@ -85,6 +85,8 @@ def test_broken_between_two_runs(stage):
             before = stage.run_dirs()
             answer = stage.answer("run", "-C", stage.project, "--", "/bin/true", status=125)
             assert (answer["code"], answer["rule"]) == (code, "policy-configuration"), answer
+            assert answer["image"] == spec.get("image", ""), answer
+            assert "(rule: policy-configuration): " in answer["error"], answer
             assert stage.run_dirs() == before
     stage.config(policy(allowed_registries=["localhost", ""]))
     refused("sandbox_image_denied")
