@@ -230,8 +230,9 @@ static void judge_repo(struct schema_bind *b, const struct node *n, const struct
 	char registry[POLICY_ENTRY_SIZE];
 	struct policy_entry e;
 
-	if (n->refused || n->kind != NODE_SCALAR || n->text.len == 0 ||
-		n->text.len > IMAGE_TEXT_MAX || policy_entry_repo(n->text, &e) != PROBLEM_NONE)
+	if (n->refused || n->kind != NODE_SCALAR || node_is_null(n) || node_is_typed(n) ||
+		n->text.len == 0 || n->text.len > IMAGE_TEXT_MAX ||
+		policy_entry_repo(n->text, &e) != PROBLEM_NONE)
 		return;
 	memcpy(registry, e.text, e.registry_len);
 	registry[e.registry_len] = '\0';
