@@ -34,12 +34,17 @@ bool mount_path_below(struct text path, struct text above)
 	       memcmp(path.p, above.p, above.len) == 0;
 }
 
-bool mount_path_reserved(struct text target)
+struct text mount_path_canonical(struct text target)
 {
 	const struct text var_run = TEXT("/var/run");
+	bool there = text_equal(target, var_run) || mount_path_below(target, var_run);
 
-	if (text_equal(target, var_run) || mount_path_below(target, var_run))
-		target = text_after(target, strlen("/var"));
+	return there ? text_after(target, strlen("/var")) : target;
+}
+
+bool mount_path_reserved(struct text target)
+{
+	target = mount_path_canonical(target);
 	for (size_t i = 0; i < ARRAY_SIZE(reserved); i++) {
 		struct text r = text_of(reserved[i].path);
 		if (text_equal(target, r) || mount_path_below(r, target))

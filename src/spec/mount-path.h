@@ -18,6 +18,8 @@ enum problem_code mount_path_target_fault(struct text t);
 
 /* Rule 11: `.git` or `.cloop` or below. t is clean. */
 bool mount_path_protected(struct text source);
+/* A leading /var/run is read as /run. target is absolute and clean; the result lies in it. */
+struct text mount_path_canonical(struct text target);
 /* Rule 12: a path that the sandbox needs itself. t is absolute and clean. */
 bool mount_path_reserved(struct text target);
 /* Is `path` strictly below `above`, by components? Both absolute and clean. */

@@ -209,15 +209,15 @@ static bool judge_target(struct schema_bind *b, const struct node *entry,
 	const struct spec_mount *mounts, const bool *valid, size_t i)
 {
 	const struct node *n = node_key(entry, "target")->value;
-	struct text target = text_of(mounts[i].target);
+	struct text target = mount_path_canonical(text_of(mounts[i].target));
 	size_t nested = i;
 
 	for (size_t j = 0; j < i; j++) {
-		struct text other = text_of(valid[j] ? mounts[j].target : "");
+		struct text other = mount_path_canonical(text_of(valid[j] ? mounts[j].target : ""));
 		if (text_equal(target, other)) {
 			schema_problem(b, PROBLEM_DUPLICATE_TARGET, n,
-				"%s is the target of mounts[%zu] already", schema_quoted(target),
-				j);
+				"%s is the target of mounts[%zu] already",
+				schema_quoted(text_of(mounts[i].target)), j);
 			return false;
 		}
 		if (valid[j] && nested == i &&
@@ -229,7 +229,8 @@ static bool judge_target(struct schema_bind *b, const struct node *entry,
 	schema_problem(b, PROBLEM_NESTED_TARGET, n,
 		"%s and %s, the target of mounts[%zu], lie in "
 		"each other",
-		schema_quoted(target), schema_quoted(text_of(mounts[nested].target)), nested);
+		schema_quoted(text_of(mounts[i].target)),
+		schema_quoted(text_of(mounts[nested].target)), nested);
 	return false;
 }
 
