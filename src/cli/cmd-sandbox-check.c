@@ -38,6 +38,39 @@ static bool is_directory(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* The project whose .cloop/sandbox.yaml this is by its name; NULL: of none. Caller frees. */
+static char *project_of_file(const char *path)
+{
+	size_t n = strlen(path), tail = strlen("/" SPEC_PATH);
+
+	if (strcmp(path, SPEC_PATH) == 0)
+		return mem_strdup(".");
+	if (n < tail || strcmp(path + n - tail, "/" SPEC_PATH) != 0)
+		return NULL;
+	return n == tail ? mem_strdup("/") : mem_strndup(path, n - tail);
+}
+
+static int load_file(const char *path, struct spec_result *r, struct error *err)
+{
+	int done = spec_load_file(path, &judge_spec_checks, r, err);
+	auto_free char *project = done > 0 ? project_of_file(path) : NULL;
+
+	if (done <= 0)
+		return done;
+	if (project)
+		return spec_load_dir(project, &judge_spec_checks, r, err);
+	error_set(
+		err, ERROR_NOT_A_PROJECT, "there is no file or directory %s", quoted_string(path));
+	return error_set_remedy(err, "name a project's directory, or its " SPEC_PATH);
+}
+
+static int load(const struct cli *c, const char *path, struct spec_result *r, struct error *err)
+{
+	return cli_arg(c, 0) && !is_directory(path)
+		       ? load_file(path, r, err)
+		       : spec_load_dir(path, &judge_spec_checks, r, err);
+}
+
 /* The image under the operator's policy. */
 static void judge(struct cli *c, struct spec_result *r, struct error *denial)
 {
@@ -58,12 +91,11 @@ static void judge(struct cli *c, struct spec_result *r, struct error *denial)
 /* Directory of the project that the answer is about; caller frees. */
 static char *project_of(const struct cli *c, const char *path)
 {
-	size_t n = strlen(path), tail = strlen("/" SPEC_PATH);
-	bool named = n > tail && strcmp(path + n - tail, "/" SPEC_PATH) == 0;
+	char *named = cli_option(c, "-C") ? NULL : project_of_file(path);
 
-	if (is_directory(path))
-		return mem_strdup(path);
-	return named && !cli_option(c, "-C") ? mem_strndup(path, n - tail) : mem_strdup(c->dir);
+	if (named)
+		return named;
+	return mem_strdup(is_directory(path) ? path : c->dir);
 }
 
 /* 0: bound; 1: it is not. Makes no home. */
@@ -189,9 +221,7 @@ static int run(struct cli *c, struct error *err)
 	AUTO(spec_result) r;
 
 	spec_result_init(&r);
-	int failed = is_directory(path) ? spec_load_dir(path, &judge_spec_checks, &r, err)
-					: spec_load_file(path, &judge_spec_checks, &r, err);
-	if (failed < 0 || (r.ok && judge_valid(c, path, &r, &judged, err) < 0))
+	if (load(c, path, &r, err) < 0 || (r.ok && judge_valid(c, path, &r, &judged, err) < 0))
 		return -1;
 	if (c->json)
 		cli_print_json(to_json(&r, &judged));

@@ -144,7 +144,5 @@ int spec_load_file(const char *path, const struct spec_checks *checks, struct sp
 	auto_fd int fd = file_open_at(at.dir, at.path, READ_FLAGS, 0, at.resolve);
 	if (fd >= 0)
 		return judge(fd, checks, ret, err);
-	if (errno != ENOENT && errno != ENOTDIR)
-		return cannot_open(&at, errno, ret, err);
-	return error_set_errno(err, ERROR_IO, errno, "opening %s", quoted_string(path));
+	return errno == ENOENT || errno == ENOTDIR ? 1 : cannot_open(&at, errno, ret, err);
 }

@@ -18,6 +18,6 @@ must_check int spec_load(
 /* The same for a project directory by its path (links in it are the operator's business). */
 must_check int spec_load_dir(const char *path, const struct spec_checks *checks,
 	struct spec_result *ret, struct error *err);
-/* `sandbox check FILE`: the rules from the file on. A file that does not exist: io. */
+/* `sandbox check FILE`: the rules from the file on. 1: there is no such file. */
 must_check int spec_load_file(const char *path, const struct spec_checks *checks,
 	struct spec_result *ret, struct error *err);
