@@ -42,6 +42,7 @@ int ceiling_check(const struct limits *l, const char *what, struct error *err)
 
 int ceiling_parse(enum resource r, struct text value, uint64_t *ret, struct error *err)
 {
+	AUTO(str) advice = STR_INIT(PROBLEM_TEXT_MAX);
 	uint64_t parsed = 0;
 	enum problem_code fault = bounds[r].parse(value, bounds[r].maximum, &parsed);
 
@@ -55,5 +56,7 @@ int ceiling_parse(enum resource r, struct text value, uint64_t *ret, struct erro
 	error_set(err, ERROR_LIMITS_CONFIGURATION, "%s ceiling %s: %s", resource_text(r),
 		quoted(value), code);
 	error_add_detail(err, "rule", json_string(code));
+	if (fault == PROBLEM_NOT_A_SIZE && value_size_advice(value, &advice))
+		return error_set_remedy(err, "write %s", str_text(&advice));
 	return error_set_remedy(err, "%s", bounds[r].allowed);
 }

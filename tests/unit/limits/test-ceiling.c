@@ -49,6 +49,29 @@ static void test_parse(void **unused)
 	}
 }
 
+static void test_advice(void **unused)
+{
+	static const struct {
+		enum resource resource;
+		const char *text, *advice;
+	} rows[] = {
+		{RESOURCE_DISK, "1.5g", "write 1536m"},
+		{RESOURCE_MEMORY, "2 GiB", "write 2g"},
+		{RESOURCE_MEMORY, "lots", "0, or 64m to 1t"},
+		{RESOURCE_MEMORY, "63m", "0, or 64m to 1t"},
+		{RESOURCE_PIDS, "2gb", "0 to 65536 processes"},
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_error struct error err = ERROR_INIT;
+		uint64_t value;
+		assert_int_equal(
+			ceiling_parse(rows[i].resource, text_of(rows[i].text), &value, &err), -1);
+		assert_string_equal(error_remedy(&err), rows[i].advice);
+	}
+}
+
 static const struct {
 	enum resource resource;
 	uint64_t value;
@@ -84,6 +107,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_advice),
 		cmocka_unit_test(test_check),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
