@@ -1,6 +1,7 @@
 #include "config/set.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "base/json.h"
@@ -49,6 +50,11 @@ static int validate(struct text text, const char *path, const char *key, struct 
 	return refuse(&errors, path, key, err);
 }
 
+static bool absent(const char *path)
+{
+	return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+}
+
 int set_key(const char *path, const char *key, char *const *values, size_t n, struct error *err)
 {
 	AUTO(str) before = STR_INIT(CONFIG_MAX_BYTES + 1);
@@ -59,7 +65,7 @@ int set_key(const char *path, const char *key, char *const *values, size_t n, st
 
 	if (!edit.key || check_key(key, edit.key, err) < 0)
 		return -1;
-	if (n == 0 && access(path, F_OK) < 0 && errno == ENOENT)
+	if (n == 0 && absent(path))
 		return 0;
 	if (source_change_begin(path, &change, err) < 0 ||
 		source_read(path, &before, &mode, err) < 0)

@@ -75,6 +75,20 @@ static void test_wrong_keys(void **unused)
 	assert_int_equal(access(file(), F_OK), -1);
 }
 
+/* One that leads nowhere is no absent file: nothing can be taken out of it. */
+static void test_dangling_link(void **unused)
+{
+	(void)unused;
+	auto_error struct error err = ERROR_INIT;
+	auto_free char *sub = mem_printf("%s/sub", path);
+
+	assert_int_equal(mkdir(sub, 0700), 0);
+	assert_int_equal(symlink("nowhere", file()), 0);
+	assert_int_equal(set_key(file(), "executors.default", NULL, 0, &err), -1);
+	assert_int_equal(err.code, ERROR_CONFIG_UNSAFE);
+	assert_int_equal(unlink(file()), 0);
+}
+
 /* A key can mend a broken file, and nothing else is accepted meanwhile. */
 static void test_broken_file(void **unused)
 {
@@ -97,6 +111,7 @@ int main(void)
 		IN_DIR(test_makes_the_file),
 		IN_DIR(test_refuses_as_the_file_would),
 		IN_DIR(test_wrong_keys),
+		IN_DIR(test_dangling_link),
 		IN_DIR(test_broken_file),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
