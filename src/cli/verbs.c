@@ -208,6 +208,7 @@ static const struct {
 	{"config", "unset", "cloop config set KEY, without a value, takes the key out"},
 	{"config", "get", "see: cloop config show KEY"},
 	{"config", "list", "see: cloop config show --defaults"},
+	{NULL, "hub", "there is no hub in this version; cloop doctor checks this machine"},
 };
 
 int verbs_unknown(const char *group, const char *word, struct error *err)
