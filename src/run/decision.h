@@ -65,8 +65,7 @@ must_check int decision_choose(const struct context *c, const struct decision_in
 	struct decision *ret, struct error *err);
 /*
  * The rest, of a decision that has its executor; in->offer is that executor's:
- * host_execution_denied and sandbox_unsupported, limits_configuration, those of apply_spec(),
- * sandbox_egress_unavailable.
+ * host_execution_denied and sandbox_unsupported, limits_configuration, those of apply_spec().
  */
 must_check int decision_make(const struct context *c, const struct decision_input *in,
 	struct decision *ret, struct error *err);

@@ -247,6 +247,8 @@ static int open_session(
 
 	if (!held)
 		return 0;
+	if (run_egress_judge(c, d, err) < 0)
+		return -1;
 	return run_egress_make(&k->egress, &c->config.egress, d->run.grant, err) < 0
 		       ? -1
 		       : run_lease_add_egress(&k->lease, &k->egress.session, held->expires_at, err);
@@ -267,14 +269,34 @@ static void attempt_done(struct attempt *a)
 	known_done(&a->k);
 }
 
+/*
+ * Payloads are opened before the driver looks at mounts and image, since it is handed both at once.
+ * Where they fail, what stands before them in the order of §9.1 is asked, and its error wins.
+ */
+static int refuse_attempt(
+	const struct context *c, const struct dispatch *in, struct attempt *a, struct error *err)
+{
+	auto_error struct error earlier = ERROR_INIT;
+
+	if (!container_driver_of(a->d.executor))
+		return -1;
+	material_done(&a->k.lease.material);
+	prepare(c, in, &a->d, &a->k.provider, &a->p);
+	if (container_driver_precheck(a->d.executor, &a->p.start, &earlier) == 0)
+		return -1;
+	error_move(err, &earlier);
+	return error_prefix(err, "executor %s", a->d.executor->id);
+}
+
 static int attempt_make(
 	const struct context *c, const struct dispatch *in, struct attempt *a, struct error *err)
 {
 	a->p.lease = &a->k.lease;
 	a->p.egress = &a->k.egress;
-	if (decide(c, in, &a->k, &a->d, err) < 0 || run_lease_make(&a->k.lease, &a->d, err) < 0 ||
-		open_session(c, &a->k, &a->d, err) < 0)
+	if (decide(c, in, &a->k, &a->d, err) < 0)
 		return -1;
+	if (run_lease_make(&a->k.lease, &a->d, err) < 0 || open_session(c, &a->k, &a->d, err) < 0)
+		return refuse_attempt(c, in, a, err);
 	prepare(c, in, &a->d, &a->k.provider, &a->p);
 	return 0;
 }
@@ -438,6 +460,14 @@ static json_t *limits_to_json(const struct decision *d)
 	return limits;
 }
 
+/* Nothing but a container has a network that is not this host's. */
+static const char *network_mode(const struct context *c, const struct decision *d)
+{
+	if (d->run.network_off)
+		return "none";
+	return container_driver_of(d->executor) ? c->config.container.network : "host";
+}
+
 /* What is known without an engine. */
 static json_t *explain_decision(const struct context *c, const struct decision *d)
 {
@@ -451,12 +481,14 @@ static json_t *explain_decision(const struct context *c, const struct decision *
 	json_object_set_new(j, "placement", choice_to_json(&d->choice));
 	json_object_set_new(j, "requirements", json_from_strings(needs.v, needs.n));
 	json_object_set_new(j, "limits", limits_to_json(d));
-	const char *mode = d->run.network_off ? "none" : c->config.container.network;
 	json_object_set_new(j, "network",
-		json_pack("{s:s, s:o, s:n, s:n}", "mode", mode, "scope",
+		json_pack("{s:s, s:o, s:n, s:n}", "mode", network_mode(c, d), "scope",
 			json_from_string(d->run.egress_scope), "filter", "proxy"));
 	json_object_set_new(j, "env", json_from_strings(d->names.v, d->names.n));
 	json_object_set_new(j, "build_network", json_null());
+	json_object_set_new(j, "image", json_null());
+	json_object_set_new(j, "mounts", json_array());
+	json_object_set_new(j, "argv", json_null());
 	auto_json *warned = json_pack("{s:[]}", "warnings");
 	decision_warn(d, warned);
 	json_object_set(j, "warnings", json_object_get(warned, "warnings"));
@@ -523,8 +555,9 @@ int dispatch_explain(
 		run_egress_to_json(&k.egress, d.run.grant));
 	json_object_set_new(*ret, "grants", offer_to_json(&k.lease.offer));
 	if (!container_driver_of(d.executor))
-		return 0;
-	if (container_driver_explain(d.executor, &p.start, &line, &image, &network, err) < 0)
+		return run_egress_judge(c, &d, err);
+	if (container_driver_explain(d.executor, &p.start, &line, &image, &network, err) < 0 ||
+		run_egress_judge(c, &d, err) < 0)
 		return -1;
 	explain_network(&network, json_object_get(*ret, "network"));
 	warn_of_network(&network, run_egress_held(&k.egress, d.run.grant) != NULL, *ret);

@@ -44,7 +44,7 @@ const struct run_egress_grant *run_egress_held(const struct run_egress *e, const
 
 /*
  * The grant that the applied file names can be served to this run: else sandbox_egress_unavailable,
- * and the message says why.
+ * and the message says why. Comes behind leases in the order of §9.1.
  */
 must_check int run_egress_judge(
 	const struct context *c, const struct decision *d, struct error *err);

@@ -3,6 +3,7 @@ import json
 import pathlib
 import re
 
+from engines import once
 from granting import MASK, VALUE, actions, grant, mint
 
 
@@ -129,6 +130,32 @@ def test_a_home_without_grants_pays_nothing(stage):
     r = stage.run("true")
     assert r.rc == 125 and r.record["code"] == "secret_key_missing", r
     assert stage.answer("lease", "list")["leases"] == []
+
+
+@once
+def test_what_stands_before_a_lease_refuses_first(stage):
+    """sandbox-spec.md §9.1: mounts, then the image, then the lease, then the session."""
+    stage.config(network="bridge", egress_filter={"enabled": False})
+    whole = json.loads(stage.config_file.read_text())
+    whole["executors"]["egress"] = {"enabled": False}
+    stage.config_file.write_text(json.dumps(whole))
+    held = stage.answer("egress", "grant", "--to", f"project:{stage.project}", "--hosts",
+                        "a.example")["id"]
+    mint(stage, "one", "env", VALUE)
+    grant(stage, "one")
+    key = stage.home / "keys/secret.key"
+    key.rename(key.with_name("gone"))
+    (stage.project / "up").symlink_to("/etc")
+    spec = {"image": "localhost/cloop-e2e-absent:1", "capabilities": {"network": held},
+            "mounts": [{"source": "up", "target": "/mnt/x"}]}
+    for code, mended in (("mount_escapes", "mounts"), ("image_missing", "image"),
+                         ("secret_key_missing", None), ("sandbox_egress_unavailable", None)):
+        stage.spec(spec)
+        stage.refused("true", code=code)
+        if code == "secret_key_missing":
+            key.with_name("gone").rename(key)
+        spec.pop(mended, None)
+    assert stage.run_dirs() == [] and stage.answer("lease", "list")["leases"] == []
 
 
 # Leases.

@@ -376,6 +376,15 @@ def test_labels_are_refused(host):
     assert done.returncode == 125 and b"labels" in done.stderr
 
 
+def test_explain(host):
+    """The network is this host's; what only an engine has is there, and empty."""
+    shown = json.loads(host.cloop("sandbox", "explain", "-C", host.project, "--json").stdout)
+    assert shown["network"]["mode"] == "host"
+    assert (shown["image"], shown["mounts"], shown["argv"]) == (None, [], None)
+    text = host.cloop("sandbox", "explain", "-C", host.project).stdout.decode()
+    assert "argv" not in text and '"mode":"host"' in text
+
+
 def test_executor_commands(host):
     [listed] = json.loads(host.cloop("executor", "list", "--json").stdout)["executors"]
     assert (listed["id"], listed["kind"], listed["available"], listed["default"]) == \

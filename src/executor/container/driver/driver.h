@@ -50,6 +50,12 @@ const struct egress_filter *container_driver_filter(const struct container_drive
 must_check int container_driver_start(const struct executor *e, const struct executor_start *start,
 	char ret_handle[EXECUTOR_HANDLE_SIZE], struct error *err);
 /*
+ * What would refuse the start before anything is leased (sandbox-spec.md §9.1): mounts, the disk
+ * limit, the image, of which none is built. `start` may lack its lease. Makes nothing.
+ */
+must_check int container_driver_precheck(
+	const struct executor *e, const struct executor_start *start, struct error *err);
+/*
  * The engine line that a start would use, with handle c-000000000000 (§6.1), and its network. Looks
  * the image up in the engine's store; starts nothing.
  */

@@ -259,6 +259,16 @@ static int settle_image(struct preparation *p, bool look_only, struct error *err
 	return run_image_settle(&question, &p->image, err);
 }
 
+int container_driver_precheck(
+	const struct executor *e, const struct executor_start *start, struct error *err)
+{
+	AUTO(preparation) p;
+
+	if (prepare(&p, e, start, err) < 0 || disk_start_check(start, &p.project, &p.disk, err) < 0)
+		return -1;
+	return settle_image(&p, true, err);
+}
+
 int container_driver_explain(const struct executor *e, const struct executor_start *start,
 	struct argv_line *ret, struct run_image *ret_image, struct plan_network *ret_network,
 	struct error *err)
