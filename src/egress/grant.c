@@ -60,6 +60,13 @@ static int check_fields(json_t *object, struct error *err)
 	return 0;
 }
 
+static bool is_given(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	return value && !json_is_null(value);
+}
+
 static int read_id(json_t *object, struct egress_grant *g, struct error *err)
 {
 	struct text id = json_get_text(object, "id");
@@ -73,6 +80,19 @@ static int read_id(json_t *object, struct egress_grant *g, struct error *err)
 	return 0;
 }
 
+static bool label_valid(struct text t)
+{
+	uint32_t c;
+	size_t n;
+
+	for (; t.len > 0; t = text_after(t, n)) {
+		n = utf8_next(t, &c);
+		if (n == 0 || c < 0x20 || (c >= 0x7f && c <= 0x9f))
+			return false;
+	}
+	return true;
+}
+
 static int read_who(json_t *object, struct egress_grant *g, struct error *err)
 {
 	struct text subject = json_get_text(object, "subject"),
@@ -80,9 +100,10 @@ static int read_who(json_t *object, struct egress_grant *g, struct error *err)
 
 	if (subject_parse(subject.p ? subject : TEXT(""), &g->subject, err) < 0)
 		return at(err, "subject");
-	if (scope.len > EGRESS_GRANT_SCOPE_MAX || text_has_control(scope)) {
-		error_set(
-			err, ERROR_EGRESS_GRANT_INVALID, "the scope %s is no label", quoted(scope));
+	if ((!scope.p && is_given(object, "scope")) || scope.len > EGRESS_GRANT_SCOPE_MAX ||
+		!label_valid(scope)) {
+		error_set(err, ERROR_EGRESS_GRANT_INVALID, "the scope %s is no label",
+			quoted(scope.p ? scope : TEXT("")));
 		return at(err, "scope");
 	}
 	g->scope = mem_strndup(scope.p ? scope.p : "", scope.len);
@@ -116,6 +137,17 @@ static int check_counts(json_t *object, struct error *err)
 	return 0;
 }
 
+/* What is no list is not taken for none: the default may be wider. */
+static int find_list(
+	json_t *object, const char *key, enum error_code code, json_t **ret, struct error *err)
+{
+	*ret = json_object_get(object, key);
+	if (json_is_array(*ret) || !is_given(object, key))
+		return 0;
+	error_set(err, code, "%s is no list", key);
+	return at(err, key);
+}
+
 /* Text of an item; what is no text is empty, which every grammar refuses. */
 static struct text item_text(json_t *list, size_t i)
 {
@@ -129,10 +161,13 @@ static int add_once(struct strv *list, const char *item)
 	return strv_has(list, item) ? 0 : strv_add(list, item);
 }
 
-static int read_hosts(json_t *list, struct egress_grant *g, struct error *err)
+static int read_hosts(json_t *object, struct egress_grant *g, struct error *err)
 {
 	char folded[HOST_PATTERN_SIZE];
+	json_t *list;
 
+	if (find_list(object, "hosts", ERROR_EGRESS_HOST_INVALID, &list, err) < 0)
+		return -1;
 	g->hosts = STRV_INIT(EGRESS_GRANT_HOSTS_MAX);
 	for (size_t i = 0; i < json_array_size(list); i++)
 		if (host_pattern_parse(item_text(list, i), folded, err) < 0 ||
@@ -160,10 +195,13 @@ static int check_metadata(json_t *list, const struct egress_grant *g, struct err
 	return 0;
 }
 
-static int read_cidrs(json_t *list, struct egress_grant *g, struct error *err)
+static int read_cidrs(json_t *object, struct egress_grant *g, struct error *err)
 {
-	size_t n = json_array_size(list);
+	json_t *list;
 
+	if (find_list(object, "cidrs", ERROR_EGRESS_CIDR_INVALID, &list, err) < 0)
+		return -1;
+	size_t n = json_array_size(list);
 	g->cidrs = mem_alloc((n + 1) * sizeof(*g->cidrs));
 	for (size_t i = 0; i < n; i++)
 		if (egress_lists_read_cidr(item_text(list, i), &g->cidrs[i], err) < 0)
@@ -172,11 +210,14 @@ static int read_cidrs(json_t *list, struct egress_grant *g, struct error *err)
 	return check_metadata(list, g, err);
 }
 
-static int read_ports(json_t *list, struct egress_grant *g, struct error *err)
+static int read_ports(json_t *object, struct egress_grant *g, struct error *err)
 {
 	static const uint16_t usual[] = {80, 443};
-	size_t n = json_array_size(list);
+	json_t *list;
 
+	if (find_list(object, "ports", ERROR_EGRESS_PORT_INVALID, &list, err) < 0)
+		return -1;
+	size_t n = json_array_size(list);
 	for (size_t i = 0; i < n; i++) {
 		json_t *item = json_array_get(list, i);
 		json_int_t port = json_is_integer(item) ? json_integer_value(item) : 0;
@@ -210,10 +251,13 @@ static bool fold_method(struct text t, char out[METHOD_MAX + 1])
 	return true;
 }
 
-static int read_methods(json_t *list, struct egress_grant *g, struct error *err)
+static int read_methods(json_t *object, struct egress_grant *g, struct error *err)
 {
 	char method[METHOD_MAX + 1];
+	json_t *list;
 
+	if (find_list(object, "methods", ERROR_EGRESS_METHOD_INVALID, &list, err) < 0)
+		return -1;
 	g->methods = STRV_INIT(EGRESS_GRANT_METHODS_MAX);
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		if (!fold_method(item_text(list, i), method)) {
@@ -298,10 +342,8 @@ int egress_grant_read(json_t *object, struct egress_grant *ret, struct error *er
 	*ret = (struct egress_grant){.id = NULL};
 	if (check_fields(object, err) < 0 || read_id(object, ret, err) < 0 ||
 		read_who(object, ret, err) < 0 || check_counts(object, err) < 0 ||
-		read_hosts(json_object_get(object, "hosts"), ret, err) < 0 ||
-		read_cidrs(json_object_get(object, "cidrs"), ret, err) < 0 ||
-		read_ports(json_object_get(object, "ports"), ret, err) < 0 ||
-		read_methods(json_object_get(object, "methods"), ret, err) < 0 ||
+		read_hosts(object, ret, err) < 0 || read_cidrs(object, ret, err) < 0 ||
+		read_ports(object, ret, err) < 0 || read_methods(object, ret, err) < 0 ||
 		read_quota(object, "max_bytes_up", &ret->max_bytes_up, err) < 0 ||
 		read_quota(object, "max_bytes_down", &ret->max_bytes_down, err) < 0 ||
 		read_session_ttl(object, &ret->session_ttl_s, err) < 0)
