@@ -52,17 +52,35 @@ static const struct node *find(const struct schema_section *s, struct text key)
 	return item ? item : n;
 }
 
+static const char *const keys[] = {"enabled", "internal", "allow_cidrs", "deny_cidrs",
+	"allow_ports", "allow_public_internet", "resolvers", "broker", "host_patterns",
+	"subnet_pool", "subnet_pool6"};
+
 /* Where nothing of the section is at fault itself: what the keys come to. */
 static bool all_valid(const struct schema_section *s)
 {
-	static const char *const keys[] = {"enabled", "internal", "allow_cidrs", "deny_cidrs",
-		"allow_ports", "allow_public_internet", "resolvers", "broker", "host_patterns",
-		"subnet_pool", "subnet_pool6"};
-
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		if (section_given(s, keys[i]) && !section_valid(s, keys[i]))
 			return false;
 	return true;
+}
+
+/* A key that is missing has a path, and the place of the section (sandbox-spec.md §4). */
+static void report(struct schema_bind *b, const struct schema_section *s, struct text key,
+	const struct error *err)
+{
+	const struct node *at = find(s, key);
+	AUTO(str) path = STR_INIT(NODE_PATH_MAX);
+
+	if (at) {
+		schema_problem_error(b, at, err);
+		return;
+	}
+	node_path(b->tree, s->node, &path);
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (text_is(key, keys[i]))
+			str_addf(&path, ".%s", keys[i]);
+	problems_add_error(b->errors, s->node->at, str_text(&path), err);
 }
 
 void filter_check(struct schema_bind *b, const struct schema_section *s, void *out)
@@ -74,6 +92,5 @@ void filter_check(struct schema_bind *b, const struct schema_section *s, void *o
 	filter_copy(out, &f);
 	if (!all_valid(s) || egress_policy_load(&f, &p, &err) == 0)
 		return;
-	const struct node *at = find(s, json_get_text(err.details, "key"));
-	schema_problem_error(b, at ? at : s->node, &err);
+	report(b, s, json_get_text(err.details, "key"), &err);
 }
