@@ -1,5 +1,7 @@
 #include "run/doctor-egress.h"
 
+#include <string.h>
+
 #include "executor/container/preflight.h"
 #include "run/egress-grants.h"
 #include "store/store.h"
@@ -39,4 +41,14 @@ void doctor_egress(const char *home, struct preflight_report *r)
 	if (found < 0)
 		preflight_report_add(
 			r, NAME, PREFLIGHT_FAIL, error_remedy(&err), "%s", err.message);
+}
+
+void doctor_egress_broken(const struct problems *errors, struct preflight_report *r)
+{
+	for (size_t i = 0; i < errors->n; i++) {
+		const struct problem *p = &errors->v[i];
+		if (strcmp(p->code, error_code_text(ERROR_EGRESS_CIDR_METADATA)) == 0)
+			preflight_report_add(
+				r, NAME, PREFLIGHT_FAIL, p->remedy, "%s: %s", p->path, p->message);
+	}
 }

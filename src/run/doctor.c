@@ -204,10 +204,12 @@ static int read_config(const char *path, struct config *ret, struct preflight_re
 		warn_of_keys(&report.warnings, r);
 		return 0;
 	}
-	if (result < 0)
+	if (result < 0) {
 		add_error("images.policy", &err, r);
-	else
+	} else {
 		doctor_images_broken(&report.errors, r);
+		doctor_egress_broken(&report.errors, r);
+	}
 	leave_out(r);
 	return -1;
 }

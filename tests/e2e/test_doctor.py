@@ -131,6 +131,15 @@ def test_broken_configuration(place, damage):
     assert status == 1 and said.startswith("fail  images.policy: ")
 
 
+def test_configuration_with_a_metadata_service(place):
+    place.write("executors: {container: {egress_filter: {allow_cidrs: [10.0.0.0/8, 169.254.0.0/16],"
+                " allow_ports: [80]}}}")
+    level, message = place.one("firewall.metadata")
+    assert level == "fail" and "egress_filter.allow_cidrs[1]: 169.254.0.0/16 contains" in message
+    place.write("executors: {container: {egress_filter: {allow_cidrs: [10.0.0.0/8]}}}")
+    assert place.checks("firewall.metadata") == []
+
+
 def test_home_that_cannot_be_used(place):
     (place.path / "home").write_text("")
     assert place.one("home")[0] == "fail"
