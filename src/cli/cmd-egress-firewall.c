@@ -91,14 +91,14 @@ static bool any_flag(const struct cli *c)
 struct stored {
 	struct egress_grant grant;
 	struct error *err;
-	int read; /* of egress_grants_read() */
+	int read; /* of egress_grants_recall() */
 };
 
 static void read_grant(void *data, const struct store_egress_grant *g)
 {
 	struct stored *s = data;
 
-	s->read = egress_grants_read(g, &s->grant, s->err);
+	s->read = egress_grants_recall(g, &s->grant, s->err);
 }
 
 static void add_grant(const struct egress_grant *g, struct egress_filter *f)
@@ -414,7 +414,7 @@ const struct verb cmd_egress_firewall = {
 		"--grant a grant's, whose host names stand for every public address. "
 		"Neither nft nor an engine is touched.\n"
 		"A range that contains a cloud metadata service which the list does not name is "
-		"refused.\n"
+		"refused, but of a grant on record: there the service stays closed.\n"
 		"With --check it exits with 0 when every packet is allowed, with 1 when one is "
 		"not.",
 	.exits = "0 done, and every packet of --check is allowed; 1 one is not, or the filter is "

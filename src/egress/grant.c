@@ -195,7 +195,7 @@ static int check_metadata(json_t *list, const struct egress_grant *g, struct err
 	return 0;
 }
 
-static int read_cidrs(json_t *object, struct egress_grant *g, struct error *err)
+static int read_cidrs(json_t *object, bool metadata, struct egress_grant *g, struct error *err)
 {
 	json_t *list;
 
@@ -207,7 +207,7 @@ static int read_cidrs(json_t *object, struct egress_grant *g, struct error *err)
 		if (egress_lists_read_cidr(item_text(list, i), &g->cidrs[i], err) < 0)
 			return at_item(err, "cidrs", i);
 	g->n_cidrs = cidr_normalize(g->cidrs, n);
-	return check_metadata(list, g, err);
+	return metadata ? check_metadata(list, g, err) : 0;
 }
 
 static int read_ports(json_t *object, struct egress_grant *g, struct error *err)
@@ -337,18 +337,28 @@ static int read_times(json_t *object, struct egress_grant *g, struct error *err)
 	return 0;
 }
 
-int egress_grant_read(json_t *object, struct egress_grant *ret, struct error *err)
+static int read_all(json_t *object, bool metadata, struct egress_grant *ret, struct error *err)
 {
 	*ret = (struct egress_grant){.id = NULL};
 	if (check_fields(object, err) < 0 || read_id(object, ret, err) < 0 ||
 		read_who(object, ret, err) < 0 || check_counts(object, err) < 0 ||
-		read_hosts(object, ret, err) < 0 || read_cidrs(object, ret, err) < 0 ||
+		read_hosts(object, ret, err) < 0 || read_cidrs(object, metadata, ret, err) < 0 ||
 		read_ports(object, ret, err) < 0 || read_methods(object, ret, err) < 0 ||
 		read_quota(object, "max_bytes_up", &ret->max_bytes_up, err) < 0 ||
 		read_quota(object, "max_bytes_down", &ret->max_bytes_down, err) < 0 ||
 		read_session_ttl(object, &ret->session_ttl_s, err) < 0)
 		return -1;
 	return read_times(object, ret, err);
+}
+
+int egress_grant_read(json_t *object, struct egress_grant *ret, struct error *err)
+{
+	return read_all(object, true, ret, err);
+}
+
+int egress_grant_recall(json_t *object, struct egress_grant *ret, struct error *err)
+{
+	return read_all(object, false, ret, err);
 }
 
 json_t *egress_grant_to_json(const struct egress_grant *g)

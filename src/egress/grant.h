@@ -40,6 +40,8 @@ void egress_grant_done(struct egress_grant *g);
  * whole only on success.
  */
 must_check int egress_grant_read(json_t *object, struct egress_grant *ret, struct error *err);
+/* The same without the metadata rule: to show what one on record comes to (§5.3, §10). */
+must_check int egress_grant_recall(json_t *object, struct egress_grant *ret, struct error *err);
 /* The fields of §11.1 in their normal form. */
 must_check json_t *egress_grant_to_json(const struct egress_grant *g);
 

@@ -33,8 +33,10 @@ enum grant_state egress_grants_state(
 	return egress_grants_end(g, now) <= now->realtime ? GRANT_EXPIRED : GRANT_ACTIVE;
 }
 
-int egress_grants_read(
-	const struct store_egress_grant *g, struct egress_grant *ret, struct error *err)
+typedef int read_fn(json_t *object, struct egress_grant *ret, struct error *err);
+
+static int read_row(const struct store_egress_grant *g, read_fn *read, struct egress_grant *ret,
+	struct error *err)
 {
 	auto_json *object =
 		json_read(g->policy, POLICY_MAX, "the policy", ERROR_STORE_CORRUPT, err);
@@ -45,11 +47,23 @@ int egress_grants_read(
 	json_object_set_new(object, "id", json_from_bytes(g->id));
 	json_object_set_new(object, "subject", json_from_bytes(g->subject));
 	json_object_set_new(object, "scope", json_from_bytes(g->scope));
-	if (egress_grant_read(object, ret, err) < 0)
+	if (read(object, ret, err) < 0)
 		return -1;
 	ret->created_at_ns = g->created_at * INT64_C(1000000000);
 	ret->expires_at_ns = g->expires_at * INT64_C(1000000000);
 	return 0;
+}
+
+int egress_grants_read(
+	const struct store_egress_grant *g, struct egress_grant *ret, struct error *err)
+{
+	return read_row(g, egress_grant_read, ret, err);
+}
+
+int egress_grants_recall(
+	const struct store_egress_grant *g, struct egress_grant *ret, struct error *err)
+{
+	return read_row(g, egress_grant_recall, ret, err);
 }
 
 /* ---- Words ---- */

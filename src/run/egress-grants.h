@@ -30,6 +30,9 @@ int64_t egress_grants_end(const struct store_egress_grant *g, const struct two_c
 /* The row as a grant; *ret is the caller's in any case (egress_grant_done). -1: it does not read */
 must_check int egress_grants_read(
 	const struct store_egress_grant *g, struct egress_grant *ret, struct error *err);
+/* The same of one that nobody may hold any more, since a range of it has a metadata service. */
+must_check int egress_grants_recall(
+	const struct store_egress_grant *g, struct egress_grant *ret, struct error *err);
 
 /*
  * {"id","subject","scope","hosts","cidrs","ports","methods","max_bytes_up","max_bytes_down",

@@ -105,6 +105,10 @@ def test_a_stored_grant_that_is_none(stage):
     checks = json.loads(stage.cloop("doctor", "--json").out)["checks"]
     found, = [c for c in checks if c["name"] == "firewall.metadata"]
     assert found["level"] == "fail" and g["id"] in found["message"] and found["fix"]
+    shown = stage.answer("egress", "firewall", "--grant", g["id"])
+    assert [w["code"] for w in shown["warnings"]] == ["metadata_carved"]
+    got = stage.answer("egress", "firewall", "--grant", g["id"], "--check", "169.254.169.254:80", status=1)
+    assert (got["verdict"], "inside an allowed range" in got["reason"]) == ("drop", True)
     stage.config(network="bridge")
     name(stage, g["id"])
     assert refused(stage).record["code"] == "sandbox_grant_denied"
