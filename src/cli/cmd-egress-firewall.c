@@ -34,7 +34,7 @@ static int read_list(const struct cli *c, const char *option, struct strv *ret, 
 	for (const char *value; (value = cli_option_next(c, option, &at));) {
 		struct text rest = text_of(value), part;
 		while (text_split(&rest, ',', &part))
-			if (add_item(ret, option, text_trim(part), err) < 0)
+			if (add_item(ret, option, text_trim_line(part), err) < 0)
 				return -1;
 	}
 	return 0;

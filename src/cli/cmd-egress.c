@@ -26,7 +26,7 @@ static json_t *read_ports(const struct cli *c)
 
 	for (size_t i = 0; i < json_array_size(ports); i++) {
 		uint64_t port;
-		struct text t = text_trim(json_text(json_array_get(ports, i)));
+		struct text t = text_trim_line(json_text(json_array_get(ports, i)));
 		if (num_parse(t, UINT16_MAX, &port) == NUM_OK)
 			json_array_set_new(ports, i, json_integer((json_int_t)port));
 	}

@@ -69,6 +69,8 @@ def test_refused_grants(stage):
         (["--hosts", "http://a.example"], "egress_host_invalid"),
         (["--cidrs", "169.254.0.0/16"], "egress_cidr_metadata"),
         (["--hosts", "a.example", "--ports", "443,0"], "egress_port_invalid"),
+        (["--hosts", "a.example", "--ports", "443\n"], "egress_port_invalid"),
+        (["--hosts", "a.example", "--scope", "a\x9bb"], "egress_grant_invalid"),
         (["--hosts", "a.example", "--methods", "GE T"], "egress_method_invalid"),
         (["--hosts", "a.example", "--max-down", "-1"], "egress_quota_invalid"),
         (["--hosts", "a.example", "--session-ttl", "5h"], "egress_ttl_invalid"),
@@ -92,6 +94,8 @@ def test_in_packets(stage):
         assert got["verdict"] == verdict, probe
     g = allow(stage, "--hosts", "a.example")
     assert stage.answer("egress", "firewall", "--grant", g["id"], "--check", "9.9.9.9:443")["verdict"] == "allow"
+    got = stage.answer("egress", "firewall", "--cidrs", "10.0.0.0/8\n", "--ports", "80", status=1)
+    assert got["code"] == "egress_cidr_invalid"
     got = stage.answer("egress", "firewall", "--grant", "egress_" + "0" * 24, status=1)
     assert got["code"] == "egress_grant_not_found"
 
