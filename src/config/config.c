@@ -69,15 +69,29 @@ static void build_options(
 		problems_add_error(errors, POSITION_NONE, "executors.container", &err);
 }
 
-static void bind(
-	struct text bytes, struct values *v, struct problems *errors, struct problems *warnings)
+static void locate_keys(const struct tree *tree, struct position at[POLICY_KEYS_MAX])
+{
+	const struct node *list =
+		tree->root ? node_find(tree->root, "sandbox.image_policy.cosign_public_keys")
+			   : NULL;
+	const struct node *n = list && list->kind == NODE_SEQUENCE ? list->first : NULL;
+
+	for (; n && n->index < POLICY_KEYS_MAX; n = n->next)
+		at[n->index] = n->at;
+}
+
+/* c gets the places that are asked for later, the values all others. */
+static void bind(struct text bytes, struct values *v, struct config *c, struct problems *errors,
+	struct problems *warnings)
 {
 	AUTO(tree) tree = TREE_INIT;
 	struct reader_rules rules = {.max_events = READER_CONFIG_EVENTS};
 	struct schema_bind b = {.errors = errors, .warnings = warnings, .tree = &tree};
 
-	if (reader_read(bytes, &rules, errors, &tree) == 0)
-		schema_bind_document(&b, &values_schema, v);
+	if (reader_read(bytes, &rules, errors, &tree) != 0)
+		return;
+	schema_bind_document(&b, &values_schema, v);
+	locate_keys(&tree, c->key_at);
 }
 
 int config_parse(
@@ -88,7 +102,7 @@ int config_parse(
 
 	values_init(&values);
 	container_options_init(&c.container);
-	bind(bytes, &values, errors, warnings);
+	bind(bytes, &values, &c, errors, warnings);
 	if (errors->total == 0)
 		build_options(&values, &c.container, errors);
 	problems_finish(errors);
@@ -129,7 +143,7 @@ void config_check_keys(const struct config *c, struct problems *warnings)
 		auto_error struct error why = ERROR_INIT;
 		struct cosign_key key;
 		if (cosign_key_read(keys->v[i], &key, &why) < 0)
-			problems_add(warnings, PROBLEM_KEY_UNREADABLE, POSITION_NONE, path, "%s",
+			problems_add(warnings, PROBLEM_KEY_UNREADABLE, c->key_at[i], path, "%s",
 				why.message);
 	}
 	problems_finish(warnings);

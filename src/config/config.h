@@ -31,6 +31,7 @@ struct config {
 	uint64_t derived_image_days;        /* 0 = never removed */
 	uint64_t min_free_disk_mb;          /* 0 = off */
 	struct image_policy image_policy;
+	struct position key_at[POLICY_KEYS_MAX]; /* of its cosign_public_keys in the file */
 };
 void config_done(struct config *c);
 
