@@ -135,11 +135,10 @@ static int check_network(struct argv_check *c, struct error *err)
 {
 	bool off = switched_off(c->request);
 
-	c->network_made =
-		!off && c->request->network.len > 0 && !text_is(c->request->network, "none");
-	c->network = off               ? TEXT("none")
-		     : c->network_made ? c->request->network
-				       : text_of(c->options->network);
+	struct text given = c->request->network;
+
+	c->network_made = !off && given.len > 0 && !text_is(given, "none");
+	c->network = off ? TEXT("none") : given.len > 0 ? given : text_of(c->options->network);
 	if (c->network.len == 0)
 		c->network = TEXT("none");
 	c->network_off = text_is(c->network, "none");
