@@ -13,12 +13,15 @@ enum {
 	GROUP_MAX = 2147483647,
 };
 
+/* A number that is given is never the mark of an absent key: no row accepts the one beside it. */
 OPTIONS_READ(options_number_read)
 {
+	json_int_t n = json_integer_value(value);
+
 	(void)normal;
 	if (!json_is_integer(value))
 		return options_wrong_type(row, "an integer", err);
-	*(int64_t *)options_field(row, raw) = json_integer_value(value);
+	*(int64_t *)options_field(row, raw) = n == OPTION_ABSENT ? OPTION_ABSENT + 1 : n;
 	return 0;
 }
 
