@@ -3,6 +3,8 @@ import os
 
 import pytest
 
+from engines import on
+
 PROTECTED = (".git/config", ".git/config.worktree", ".git/commondir", ".git/hooks/pre-commit",
              ".git/modules/m/config", ".git/worktrees/w/gitdir", ".cloop/sandbox.yaml")
 FOLDERS = (".git/hooks", ".git/modules", ".git/worktrees")
@@ -89,6 +91,15 @@ def test_hooks_are_made(stage):
     assert r.out == b"" and r.rc == 0
     st = (stage.project / ".git/hooks").stat()
     assert (st.st_uid, st.st_gid, st.st_mode & 0o7777) == (*stage.engine.owner, 0o755)
+
+
+@on("PD")
+def test_hooks_are_of_the_owner_of_git(stage):
+    stage.write(".git/config", "x")
+    os.chown(stage.project / ".git", 1234, 1235)
+    assert stage.sh("true").rc == 0
+    st = (stage.project / ".git/hooks").stat()
+    assert (st.st_uid, st.st_gid, st.st_mode & 0o7777) == (1234, 1235, 0o755)
 
 
 @pytest.mark.parametrize("path,make", [

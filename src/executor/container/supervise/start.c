@@ -183,9 +183,13 @@ static int open_guest(struct supervisor *s, struct error *err)
 	return 0;
 }
 
-/* mkdir -p below the workspace without following a link; opens the last component. */
+/*
+ * mkdir -p below the workspace without following a link; opens the last component. What is made is
+ * the workspace's owner's; the folder of hooks is that of the owner of .git (§7.2).
+ */
 static int make_source(struct supervisor *s, const char *relative, int *ret_fd, struct error *err)
 {
+	bool hooks = strcmp(relative, project_file_path(PROJECT_GIT_HOOKS)) == 0;
 	struct text rest = text_of(relative), part;
 	struct stat owner;
 
@@ -194,6 +198,9 @@ static int make_source(struct supervisor *s, const char *relative, int *ret_fd, 
 		return error_set_errno(err, ERROR_IO, errno, "looking at the workspace");
 	while (text_split(&rest, '/', &part)) {
 		auto_free char *name = mem_strndup(part.p, part.len);
+		if (hooks && fstat(at, &owner) < 0)
+			return error_set_errno(
+				err, ERROR_IO, errno, "looking at the owner of .git");
 		int made = mkdirat(at, name, 0755);
 		int next = file_open_at(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0,
 			FILE_BENEATH | FILE_NO_SYMLINKS);
