@@ -124,3 +124,7 @@ def test_root_project_is_refused(stage):
         return
     os.chown(stage.project, 0, 0)
     stage.refused("/bin/true", code="root_user")
+    # Mounts come after that, whatever is wrong with them.
+    (stage.project / "away").symlink_to("/etc")
+    stage.spec({"mounts": [{"source": "away", "target": "/x", "read_only": True}]})
+    stage.refused("/bin/true", code="root_user")

@@ -175,3 +175,7 @@ def test_forbidden_projects(stage):
                        (stage.home, "work_dir_refused"), (stage.dir / "absent", "not_a_project"),
                        (stage.config_file, "not_a_project")):
         assert stage.refused("/bin/true", project=path, code=code)
+    link = stage.dir / "home-link"
+    link.symlink_to(stage.project)
+    for home in (stage.project, f"{stage.project}/", link):  # the user's own, however HOME writes it
+        stage.refused("/bin/true", code="work_dir_refused", env={"HOME": str(home)})

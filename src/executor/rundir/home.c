@@ -39,6 +39,14 @@ char *home_of_user(void)
 	return mem_strdup(entry.pw_dir ? entry.pw_dir : "");
 }
 
+char *home_of_user_resolved(void)
+{
+	auto_free char *home = home_of_user();
+	char *resolved = file_resolve(home);
+
+	return resolved ? resolved : TAKE_PTR(home);
+}
+
 /* A directory that only we can write: made if missing, opened, judged. */
 static int open_private(const char *path, int *ret_fd, struct error *err)
 {

@@ -34,3 +34,5 @@ must_check int home_open(const char *path, struct home *ret, struct error *err);
 must_check int home_open_shared(const char *path, int *ret_fd, struct error *err);
 /* The user's home directory: HOME, else the password database; caller frees. "" when unknown. */
 must_check char *home_of_user(void);
+/* The same without links and superfluous slashes, where there is such a directory. */
+must_check char *home_of_user_resolved(void);

@@ -213,7 +213,7 @@ static void look_at_work_dir(
 	}
 	w->is_dir = true;
 	w->path = text_of(g->project.path);
-	auto_free char *user_home = home_of_user();
+	auto_free char *user_home = home_of_user_resolved();
 	w->refused = validate_work_dir(w->path, text_of(user_home), text_of(d->home ? d->home : ""),
 			     &err) < 0;
 	if (fstat(g->project.fd, &st) < 0)

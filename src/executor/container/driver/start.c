@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "egress/session.h"
+#include "executor/container/argv-check.h"
 #include "executor/container/driver/disk-start.h"
 #include "executor/container/driver/driver.h"
 #include "executor/container/driver/egress-address.h"
@@ -122,16 +123,12 @@ static void look_at_host(const struct preparation *p, struct request_host *ret)
 	};
 }
 
-/* The line for this handle and image; what §6.5 refuses is refused here. */
-static int build_line(
-	struct preparation *p, const char *handle, const char *image, struct error *err)
+/* The request as argv_build() wants it, but for the lease's files; it borrows from p. */
+static struct container_request request_of(
+	struct preparation *p, const char *handle, const char *image)
 {
 	struct container_request request = *p->start->request;
-	struct request_host host;
-	struct request_mount stage;
-	AUTO(argv_line) line = ARGV_LINE_INIT;
 
-	look_at_host(p, &host);
 	mem_set_string(&p->run_dir, NULL);
 	p->run_dir = mem_printf("%s/runs/%s", p->home.path, handle);
 	request.handle = text_of(handle);
@@ -145,6 +142,37 @@ static int build_line(
 	request.n_mounts = p->n_sources;
 	request.host_mounts = p->host_mounts;
 	request.n_host_mounts = p->n_repos;
+	run_network_fill(&p->network, p->executor->id, handle, &request);
+	memcpy(request.project_files, p->project.files, sizeof(request.project_files));
+	return request;
+}
+
+/* What §6.5 refuses before it comes to mounts is refused before their sources are looked at. */
+static int check_request(struct preparation *p, struct error *err)
+{
+	struct container_request request = request_of(p, EXPLAINED_HANDLE, RUN_IMAGE_UNKNOWN);
+	struct request_host host;
+	struct argv_check check = {
+		.runtime = &p->driver->runtime,
+		.options = &p->driver->options,
+		.request = &request,
+		.host = &host,
+	};
+
+	look_at_host(p, &host);
+	return argv_check(&check, err);
+}
+
+/* The line for this handle and image; what §6.5 refuses is refused here. */
+static int build_line(
+	struct preparation *p, const char *handle, const char *image, struct error *err)
+{
+	struct container_request request = request_of(p, handle, image);
+	struct request_host host;
+	struct request_mount stage;
+	AUTO(argv_line) line = ARGV_LINE_INIT;
+
+	look_at_host(p, &host);
 	if (p->stage) {
 		stage = (struct request_mount){.source = text_of(p->stage),
 			.target = text_of(p->start->material->dir),
@@ -152,8 +180,6 @@ static int build_line(
 		request.secret_dirs = &stage;
 		request.n_secret_dirs = 1;
 	}
-	run_network_fill(&p->network, p->executor->id, handle, &request);
-	memcpy(request.project_files, p->project.files, sizeof(request.project_files));
 	if (argv_build(&p->driver->runtime, &p->driver->options, &request, &host, &line, err) < 0)
 		return -1;
 	argv_line_done(&p->line);
@@ -234,11 +260,13 @@ static int prepare(struct preparation *p, const struct executor *e,
 	if (judge_image(p, err) < 0 || home_open(start->home, &p->home, err) < 0)
 		return -1;
 	p->guest = guest_file_path(p->home.path);
-	p->user_home = home_of_user();
-	if (project_open(dir, &d->runtime, &p->project, err) < 0 || open_sources(p, err) < 0 ||
-		open_repositories(p, err) < 0 || prepare_lease(p, err) < 0)
+	p->user_home = home_of_user_resolved();
+	if (project_open(dir, &d->runtime, &p->project, err) < 0 ||
+		run_network_decide(d, start->request, &p->network, err) < 0 ||
+		check_request(p, err) < 0)
 		return -1;
-	if (run_network_decide(d, start->request, &p->network, err) < 0 ||
+	if (open_sources(p, err) < 0 || open_repositories(p, err) < 0 ||
+		prepare_lease(p, err) < 0 ||
 		build_line(p, EXPLAINED_HANDLE, RUN_IMAGE_UNKNOWN, err) < 0)
 		return -1;
 	return client_environment(&d->runtime, p->home.path, &p->client_env, err);
