@@ -5,11 +5,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "executor/container/environment.h"
 #include "executor/container/failure.h"
 #include "executor/container/remember.h"
@@ -17,16 +20,16 @@
 #include "sys/file.h"
 #include "sys/spawn.h"
 
-enum { OUTPUT_BYTES_MAX = 4096, CLIENT_VARIABLES_MAX = 64 };
+enum { OUTPUT_BYTES_MAX = 4096, CLIENT_VARIABLES_MAX = 64, LINKS_MAX = 40 /* as the kernel */ };
 
-/* Owner and mode of every directory above the file, from `/` down. */
-static bool gather_dirs(struct detect_file *f)
+/* Owner and mode of every directory above a file, from `/` down. */
+static bool gather_dirs(struct detect_file *f, const char *path)
 {
 	struct stat st;
 
-	for (const char *slash = strchr(f->path, '/'); slash; slash = strchr(slash + 1, '/')) {
-		size_t n = (size_t)(slash - f->path);
-		auto_free char *dir = mem_strndup(f->path, n ? n : 1);
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		size_t n = (size_t)(slash - path);
+		auto_free char *dir = mem_strndup(path, n ? n : 1);
 		if (f->n_dirs == DETECT_DIRS_MAX || stat(dir, &st) < 0)
 			return false;
 		f->dirs[f->n_dirs++] = (struct detect_dir){st.st_uid, st.st_mode};
@@ -34,16 +37,38 @@ static bool gather_dirs(struct detect_file *f)
 	return true;
 }
 
+/* The same for every link that the path goes through: who can replace it chooses the program. */
+static bool gather_links(struct detect_file *f, const char *path)
+{
+	auto_free char *at = mem_strdup(path);
+	char target[PATH_MAX];
+
+	for (unsigned i = 0; i < LINKS_MAX; i++) {
+		ssize_t n = readlink(at, target, sizeof(target) - 1);
+		if (n < 0)
+			return true;
+		target[n] = '\0';
+		if (!gather_dirs(f, at))
+			return false;
+		auto_free char *parent = path_parent(at);
+		char *next =
+			target[0] == '/' ? mem_strdup(target) : mem_printf("%s/%s", parent, target);
+		free(at);
+		at = next;
+	}
+	return false;
+}
+
 /*
  * Looks at what a path leads to. The resolved path is kept: none of its components is a link, so
- * that the directories judged are all there are.
+ * that a link that changes later changes nothing.
  */
 static bool look_at(const char *path, struct detect_file *ret)
 {
 	AUTO(detect_file) f = {.path = file_resolve(path)};
 	struct stat st;
 
-	if (!f.path || stat(f.path, &st) < 0 || !gather_dirs(&f))
+	if (!f.path || stat(f.path, &st) < 0 || !gather_dirs(&f, f.path) || !gather_links(&f, path))
 		return false;
 	f.owner_uid = st.st_uid;
 	f.mode = st.st_mode;

@@ -12,7 +12,7 @@
 #include "base/str.h"
 #include "executor/container/runtime.h"
 
-enum { DETECT_DIRS_MAX = 64, DETECT_TIMEOUT_MS = 20000 };
+enum { DETECT_DIRS_MAX = 256, DETECT_TIMEOUT_MS = 20000 };
 
 struct detect_dir {
 	uid_t owner_uid;
@@ -24,7 +24,7 @@ struct detect_file {
 	uid_t owner_uid;
 	mode_t mode;
 	bool regular, executable;
-	struct detect_dir dirs[DETECT_DIRS_MAX]; /* every directory on the way */
+	struct detect_dir dirs[DETECT_DIRS_MAX]; /* every directory on the way, links included */
 	size_t n_dirs;
 };
 void detect_file_done(struct detect_file *f);

@@ -96,6 +96,35 @@ static void what_is_no_safe_engine(void **state)
 	assert_int_equal(chmod(home, 0755), 0);
 }
 
+/* Whoever can replace the link chooses the program. */
+static void a_link_in_an_open_directory(void **state)
+{
+	auto_free char *open = mem_printf("%s/open", home), *link = mem_printf("%s/podman", open);
+	auto_free char *second = mem_printf("%s/docker", home);
+
+	(void)state;
+	remove_engine("podman");
+	remove_engine("docker");
+	write_engine("podman", "echo podman version 4.3.1", 0755);
+	assert_int_equal(mkdir(open, 0755), 0);
+	assert_int_equal(symlink("../podman", link), 0);
+	bool safe = code_of(link) == ERROR_NONE;
+	assert_int_equal(chmod(open, 0777), 0);
+	assert_int_equal(code_of(link), ERROR_RUNTIME_UNSAFE);
+	/* The same behind another link. */
+	assert_int_equal(unlink(link), 0);
+	write_engine("podman", "echo Docker version 1", 0755);
+	auto_free char *inner = mem_printf("%s/inner", open);
+	assert_int_equal(symlink("../podman", inner), 0);
+	assert_int_equal(symlink("open/inner", second), 0);
+	assert_int_equal(code_of("docker"), ERROR_RUNTIME_UNSAFE);
+	assert_int_equal(chmod(open, 0755), 0);
+	assert_true(!safe || code_of("docker") == ERROR_NONE);
+	assert_int_equal(unlink(inner), 0);
+	assert_int_equal(rmdir(open), 0);
+	remove_engine("docker");
+}
+
 static void what_answers_otherwise(void **state)
 {
 	(void)state;
@@ -174,6 +203,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_engine_on_path),
 		cmocka_unit_test(what_is_no_safe_engine),
+		cmocka_unit_test(a_link_in_an_open_directory),
 		cmocka_unit_test(what_answers_otherwise),
 		cmocka_unit_test(dockers_endpoint),
 		cmocka_unit_test(dockers_security_options),
