@@ -10,6 +10,8 @@ import tempfile
 
 import pytest
 
+from engines import on
+
 HOSTILE = {
     "collections": b"[" * 65536, "NUL": b"image: a\0b\n", "UTF-16": "image: a\n".encode("utf-16"),
     "anchor": b"image: &a x\nenv: [*a]\n", "duplicate": b"env: []\nenv: [A]\n",
@@ -119,8 +121,31 @@ def test_dead_daemon(stage):
     env = {"DOCKER_HOST": f"unix://{stage.dir}/nobody.sock"}
     stage.refused("/bin/true", code="engine_unreachable", env=env)
     stage.refused("/bin/true", code="runtime_remote", env={"DOCKER_HOST": "tcp://127.0.0.1:1"})
-    report = stage.answer("executor", "test", env=env, status=2)
-    assert [f for f in report["findings"] if f["level"] == "fail" and f["fix"]]
+    for client in ("docker", "/usr/bin/docker"):  # Debian's ends `info` with 0 all the same
+        stage.config(runtime=client)
+        report = stage.answer("executor", "test", env=env, status=2)
+        last = report["findings"][-1]
+        assert (last["name"], last["level"]) == ("daemon", "fail") and last["fix"], report
+
+
+@on("D")
+@pytest.mark.root
+def test_daemon_that_maps_users(stage, trusted_bin):
+    """The project's uid would be another one outside. A good daemon is remembered, a bad one is not."""
+    program = trusted_bin / "docker"
+    real = shutil.which("docker", path=stage.engine.env["PATH"])
+    stage.config(runtime=str(program))
+    change = 's/"SecurityOptions":./&"name=userns",/'
+    for word, code in (("info", "docker_userns"), ("none", None)):
+        program.write_text(f'#!/bin/sh\n[ "$1" = {word} ] || exec {real} "$@"\n'
+                           f"{real} \"$@\" | sed '{change}'\n")
+        program.chmod(0o755)
+        if code:
+            stage.refused("touch", "ran", code=code)
+            assert not (stage.project / "ran").exists()
+        else:
+            assert stage.sh("true").rc == 0
+    stage.home_is_free()  # the container is removed by this client, too
 
 
 def test_missing_image(stage):

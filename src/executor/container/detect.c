@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "executor/container/failure.h"
 #include "executor/container/validate.h"
 
 enum { INFO_BYTES_MAX = 1 << 20 };
@@ -110,6 +111,22 @@ int detect_check_endpoint(struct text endpoint, struct error *err)
 		quoted(endpoint));
 }
 
+const char *detect_docker_silence(const json_t *info)
+{
+	return json_string_value(json_array_get(json_object_get(info, "ServerErrors"), 0));
+}
+
+static int fail_by_silence(const char *words, struct error *err)
+{
+	AUTO(str) said = STR_INIT(INFO_BYTES_MAX);
+	AUTO(str) nothing = STR_INIT(1);
+	const struct failure f = {
+		.engine = ENGINE_DOCKER, .call = TEXT("info"), .err = &said, .out = &nothing};
+
+	str_add_text(&said, words);
+	return failure_explain(&f, err);
+}
+
 int detect_check_docker_info(struct text json, struct error *err)
 {
 	auto_json *info = json_read(json, INFO_BYTES_MAX, "docker info", ERROR_ENGINE_FAILED, err);
@@ -118,6 +135,9 @@ int detect_check_docker_info(struct text json, struct error *err)
 
 	if (!info)
 		return -1;
+	const char *silence = detect_docker_silence(info);
+	if (silence)
+		return fail_by_silence(silence, err);
 	json_array_foreach(json_object_get(info, "SecurityOptions"), i, option)
 	{
 		struct text rest = json_text(option), part;

@@ -61,8 +61,13 @@ must_check int detect_check_endpoint(struct text endpoint, struct error *err);
  */
 must_check int runtime_resolve_endpoint(struct runtime *runtime, struct error *err);
 /*
- * Judges the answer of `docker info --format={{json .}}`: docker_userns when the daemon is rootless
- * or remaps user namespaces (a project's uid would be another uid outside); engine_failed when the
- * answer cannot be read.
+ * The answer of `docker info --format={{json .}}` without a word of the daemon's: what the client
+ * has to say about that, else NULL. Debian's client (20.10) ends with 0 all the same.
+ */
+const char *detect_docker_silence(const json_t *info);
+/*
+ * Judges the answer: docker_userns when the daemon is rootless or remaps user namespaces (a
+ * project's uid would be another uid outside); engine_unreachable and the like when there is no
+ * daemon (§10.4); engine_failed when the answer cannot be read.
  */
 must_check int detect_check_docker_info(struct text json, struct error *err);

@@ -187,6 +187,11 @@ static void dockers_security_options(void **state)
 			ERROR_DOCKER_USERNS},
 		{TEXT("{\"SecurityOptions\":[\"name=userns\"]}"), ERROR_DOCKER_USERNS},
 		{TEXT("Cannot connect"), ERROR_ENGINE_FAILED},
+		/* docker 20.10 without a daemon; it ends with 0. */
+		{TEXT("{\"ServerErrors\":[\"Cannot connect to the Docker daemon at unix:///x. Is "
+		      "the docker daemon running?\"],\"ClientInfo\":{\"Debug\":false}}"),
+			ERROR_ENGINE_UNREACHABLE},
+		{TEXT("{\"ServerErrors\":[]}"), ERROR_NONE},
 	};
 
 	(void)state;

@@ -108,12 +108,21 @@ static void look_at_info(const struct container_driver *d, struct gathered *g)
 	struct preflight_facts *f = &g->facts;
 
 	f->info_rc = ask(d, &g->env, args, &g->info);
-	failure_quote(&g->words, &g->info.err, &g->info.out);
+	struct text text = {str_text(&g->info.out), g->info.out.len};
+	auto_json *info = f->info_rc == 0
+				  ? json_read(text, INFO_MAX, "info", ERROR_ENGINE_FAILED, &err)
+				  : NULL;
+	const char *silence =
+		d->runtime.engine == ENGINE_DOCKER ? detect_docker_silence(info) : NULL;
+	if (silence) {
+		f->info_rc = 1;
+		text_escape(&g->words, text_of(silence), FAILURE_QUOTE_BYTES_MAX);
+	} else {
+		failure_quote(&g->words, &g->info.err, &g->info.out);
+	}
 	f->info_words = (struct text){str_text(&g->words), g->words.len};
 	if (f->info_rc != 0)
 		return;
-	struct text text = {str_text(&g->info.out), g->info.out.len};
-	auto_json *info = json_read(text, INFO_MAX, "info", ERROR_ENGINE_FAILED, &err);
 	const json_t *store = json_object_get(info, "store");
 	f->runroot_tmpfs =
 		d->runtime.engine == ENGINE_DOCKER || on_tmpfs(json_get_string(store, "runRoot"));

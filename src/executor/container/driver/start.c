@@ -12,6 +12,7 @@
 #include "base/num.h"
 #include "egress/session.h"
 #include "executor/container/argv-check.h"
+#include "executor/container/driver/daemon.h"
 #include "executor/container/driver/disk-start.h"
 #include "executor/container/driver/driver.h"
 #include "executor/container/driver/egress-address.h"
@@ -272,8 +273,15 @@ static int prepare(struct preparation *p, const struct executor *e,
 	return client_environment(&d->runtime, p->home.path, &p->client_env, err);
 }
 
+/* Step 4, which asks the engine for the first time. */
 static int settle_image(struct preparation *p, bool look_only, struct error *err)
 {
+	struct daemon_question daemon = {
+		.runtime = &p->driver->runtime,
+		.env = &p->client_env,
+		.home = p->home.path,
+		.cancel_fd = p->start->cancel_fd,
+	};
 	struct run_image_question question = {
 		.driver = p->driver,
 		.start = p->start,
@@ -284,7 +292,7 @@ static int settle_image(struct preparation *p, bool look_only, struct error *err
 		.look_only = look_only,
 	};
 
-	return run_image_settle(&question, &p->image, err);
+	return daemon_pass(&daemon, err) < 0 ? -1 : run_image_settle(&question, &p->image, err);
 }
 
 int container_driver_precheck(
