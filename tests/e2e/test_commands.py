@@ -101,6 +101,7 @@ def test_executor_commands(stage):
 def test_smoke_test(stage):
     report = stage.answer("executor", "test", "container", "-C", stage.project)
     assert report["executor_id"] == "container" and report["runtime"].startswith(stage.engine.kind)
+    assert report["oci_runtime"] == (stage.engine.oci_runtime or "")
     assert all(f["level"] in ("ok", "warn") for f in report["findings"])
     assert all(f["fix"] for f in report["findings"] if f["level"] == "warn")
     smoke = report["smoke"]
@@ -118,6 +119,7 @@ def test_smoke_test_of_a_missing_image(stage):
     report = json.loads(r.out)
     assert r.rc in (1, 2) and (report.get("smoke_error") or [
         f for f in report["findings"] if f["level"] == "fail" and f["fix"]])
+    assert report["smoke"] is None or report["smoke"]["output"] is None
 
 
 def test_doctor(stage):

@@ -400,6 +400,7 @@ def test_executor_commands(host):
     assert (finding["name"], finding["level"]) == ("isolation", "warn")
     assert "nothing is isolated" in finding["message"]
     assert answer["smoke"]["output"].startswith("cloop ")
+    assert (answer["oci_runtime"], answer["smoke"]["oci_runtime"]) == (None, None)
 
 
 def test_interrupt_of_the_command_line(host):

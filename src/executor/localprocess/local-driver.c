@@ -90,8 +90,9 @@ static int preflight(
 			&report, "supervisor", PREFLIGHT_OK, "", "the supervisor can be started");
 	if (work_dir)
 		judge_work_dir(work_dir, &report);
-	*ret = json_pack("{s:s, s:n, s:n, s:o, s:b}", "executor_id", e->id, "runtime", "image",
-		"findings", preflight_report_to_json(&report), "ok", preflight_ok(&report));
+	*ret = json_pack("{s:s, s:n, s:n, s:n, s:o, s:b}", "executor_id", e->id, "runtime",
+		"oci_runtime", "image", "findings", preflight_report_to_json(&report), "ok",
+		preflight_ok(&report));
 	if (work_dir)
 		json_object_set_new(*ret, "work_dir", json_from_string(work_dir));
 	return 0;
@@ -123,7 +124,8 @@ static int smoke_test(
 {
 	char dir[] = "/tmp/cloop-smoke-XXXXXX";
 
-	*ret = json_pack("{s:n, s:n, s:n}", "image", "runtime", "container_name");
+	*ret = json_pack("{s:n, s:n, s:n, s:n, s:n, s:n, s:n}", "image", "runtime", "oci_runtime",
+		"container_name", "output", "exit_code", "duration_ms");
 	if (!work_dir && !mkdtemp(dir))
 		return error_set_errno(err, ERROR_IO, errno, "making %s", dir);
 	int r = run_smoke(e, work_dir ? work_dir : dir, *ret, err);

@@ -281,9 +281,10 @@ int container_driver_preflight(
 	(void)err;
 	gather(d, work_dir, &g);
 	preflight_judge(&g.facts, &report);
-	*ret = json_pack("{s:s, s:s, s:s, s:o, s:b}", "executor_id", e->id, "runtime",
-		engine_text(d->runtime.engine), "image", d->options.image, "findings",
-		preflight_report_to_json(&report), "ok", preflight_ok(&report));
+	*ret = json_pack("{s:s, s:s, s:s, s:s, s:o, s:b}", "executor_id", e->id, "runtime",
+		engine_text(d->runtime.engine), "oci_runtime", d->options.oci_runtime, "image",
+		d->options.image, "findings", preflight_report_to_json(&report), "ok",
+		preflight_ok(&report));
 	if (work_dir)
 		json_object_set_new(*ret, "work_dir", json_from_string(work_dir));
 	return 0;
@@ -353,9 +354,10 @@ int container_driver_smoke_test(
 	const char *home = d->home;
 	int r = 0;
 
-	*ret = json_pack("{s:s, s:s, s:s, s:s}", "image", d->options.image, "runtime",
-		engine_text(d->runtime.engine), "oci_runtime", d->options.oci_runtime,
-		"mounted_binary", "/usr/local/bin/cloop");
+	*ret = json_pack("{s:s, s:s, s:s, s:s, s:n, s:n, s:n, s:n}", "image", d->options.image,
+		"runtime", engine_text(d->runtime.engine), "oci_runtime", d->options.oci_runtime,
+		"mounted_binary", "/usr/local/bin/cloop", "container_name", "output", "exit_code",
+		"duration_ms");
 	if (!home && !mkdtemp(temporary_home))
 		return error_set_errno(err, ERROR_IO, errno, "making a temporary home");
 	home = home ? home : temporary_home;
