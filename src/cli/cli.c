@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "cli/verbs.h"
@@ -269,6 +270,32 @@ static void print_line(const char *label, const char *style, const char *text)
 		str_text(&shown));
 }
 
+static void print_problem(const char *file, const json_t *p)
+{
+	const char *path = json_get_string(p, "path"), *fix = json_get_string(p, "remediation");
+	AUTO(str) text = STR_INIT(4 * ERROR_TEXT_MAX);
+
+	str_add_text(&text, file);
+	if (json_is_integer(json_object_get(p, "line")))
+		str_addf(&text, ":%d:%d", (int)json_get_int(p, "line", 0),
+			(int)json_get_int(p, "column", 0));
+	str_addf(&text, ": %s%s%s", path, path[0] ? ": " : "", json_get_string(p, "message"));
+	print_line("  and:", "", str_text(&text));
+	if (fix[0])
+		print_line("  fix:", "\033[1m", fix);
+}
+
+/* A configuration is told with all that is wrong with it (config.md §1); the message is the first.
+ */
+static void print_others(const struct error *err)
+{
+	const char *file = json_get_string(err->details, "path");
+	const json_t *problems = json_object_get(err->details, "errors");
+
+	for (size_t i = 1; file && i < json_array_size(problems); i++)
+		print_problem(file, json_array_get(problems, i));
+}
+
 void cli_print_error(const struct cli *c, const struct error *err)
 {
 	if (c->json) {
@@ -278,6 +305,7 @@ void cli_print_error(const struct cli *c, const struct error *err)
 	print_line("cloop:", "\033[1;31m", err->message);
 	if (error_remedy(err)[0])
 		print_line("  fix:", "\033[1m", error_remedy(err));
+	print_others(err);
 }
 
 int cli_error_exit(const struct cli *c, const struct error *err)
