@@ -130,7 +130,7 @@ def test_failure(stage):
     r = stage.refused("true", code="setup_failed")
     assert "exit status 7" in r.record["error"] and "line-30" in r.record["error"]
     assert b"line-1\n" in r.err and b"\x1b" not in r.err and b"esc\\x1b[31m" in r.err
-    assert "network" not in r.record["remediation"]
+    assert r.record["remediation"].startswith("look at the output of the setup command, ")
     answer = stage.answer("run", "-C", stage.project, "--", "/bin/true", status=125)
     assert answer["status"] == 400 and answer["exit_status"] == 7
     lines = answer["output"].split("\n")
@@ -506,10 +506,12 @@ def test_no_shell(stage):
     ("wget -O /x http://name.invalid/ || exit 3", "had no network"),
     ("true network; echo 'connections: 0' > /x; exit 4", "output of the setup command")])
 def test_hints(stage, command, hint):
-    """A remedy is about what the output says, not about what the command reads like."""
+    """A remedy is about what the output says, not about what the command reads like; that there was
+    no network is told in each."""
     stage.spec({"setup": [command]})
     r = stage.refused("true", code="setup_failed")
     assert hint in r.record["remediation"], r.record
+    assert "the build had no network" in r.record["remediation"], r.record
 
 
 def test_home_is_not_the_commands_fault(stage):

@@ -203,6 +203,14 @@ static bool is_step(struct text line)
 	       text_starts(line, "The command '");
 }
 
+/* A package manager that finds no package need not say that it reached nobody. */
+static void add_no_network(struct error *err)
+{
+	auto_free char *usual = mem_strdup(error_remedy(err));
+
+	error_set_remedy(err, "%s; the build had no network", usual);
+}
+
 static void add_hint(const struct derived_build *b, struct text words, struct error *err)
 {
 	bool no_shell = false, network = false, no_slirp = false;
@@ -227,6 +235,8 @@ static void add_hint(const struct derived_build *b, struct text words, struct er
 			"look at the output; the build had no network, since the run has none, a "
 			"filtered one, or one under a grant: put what it downloads into the image "
 			"named in image:");
+	else if (strcmp(b->network, "none") == 0)
+		add_no_network(err);
 }
 
 static int explain_commands(const struct derived_build *b, int status, struct error *err)
