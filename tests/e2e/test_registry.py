@@ -611,7 +611,8 @@ def test_a_credential_in_a_location_goes_nowhere(place, tls):
 
 @pytest.mark.parametrize("lines, code", [
     (["Digest realm=x"], "registry_bad_answer"), ([], "registry_bad_answer"),
-    (["Basic"], "registry_unauthorized"), (["Bearer x=" + "y" * 8192], "registry_bad_answer")])
+    (["Basic"], "registry_unauthorized"), (["Bearer x=" + "y" * 8192], "registry_bad_answer"),
+    (["x"] * 300 + ["Basic"], "registry_unauthorized")])
 def test_challenges_that_cannot_be_answered(place, registry, lines, code):
     registry.tag("1", fake.challenge(*lines))
     error = place.fails(code, f"{registry.name}/x:1")

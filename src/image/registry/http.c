@@ -20,7 +20,9 @@
 #include "sys/clock.h"
 #include "sys/env.h"
 
-enum { HEADER_COUNT_MAX = 256, POLL_MS = 1000, CLOCK_SLACK_MS = 100 };
+enum { POLL_MS = 1000, CLOCK_SLACK_MS = 100 };
+/* More of one name than fit: none that is judged is left out. */
+enum { HEADER_COUNT_MAX = HTTP_HEADERS_MAX / 16 };
 
 struct http_client {
 	const struct curl_library *curl;
