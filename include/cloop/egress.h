@@ -46,12 +46,14 @@ CLOOP_API CLOOP_MUST_CHECK int cloop_egress_filter_compile(const struct cloop_eg
 	struct cloop_egress_policy **policy, struct cloop_error *err);
 /*
  * Compiles a filter that is to be applied; one that is switched off is egress_filter_disabled.
- * Errors otherwise as above. Seed: EgressFilter.Policy.
+ * Errors otherwise as above, but for the driver's name before the message. Seed:
+ * EgressFilter.Policy.
  */
 CLOOP_API CLOOP_MUST_CHECK int cloop_egress_filter_policy(const struct cloop_egress_filter *filter,
 	struct cloop_egress_policy **policy, struct cloop_error *err);
 /*
- * 0: it can be applied, or is switched off. Errors as above. Seed: EgressFilter.Validate.
+ * 0: it can be applied, or is switched off. Errors as of a policy, and egress_filter_empty. Seed:
+ * EgressFilter.Validate.
  */
 CLOOP_API CLOOP_MUST_CHECK int cloop_egress_filter_validate(
 	const struct cloop_egress_filter *filter, struct cloop_error *err);
@@ -67,8 +69,8 @@ CLOOP_API CLOOP_MUST_CHECK char **cloop_egress_policy_warnings(
 	const struct cloop_egress_policy *policy);
 /*
  * The ruleset for nft(8) that sandboxes on the network interface `bridge` would get (network.md
- * §6), in a table of the given name. Released by cloop_string_free(). Errors: usage (a name that is
- * no table's or interface's).
+ * §7), in a table of the given name. Released by cloop_string_free(). Errors: nft_name_invalid (a
+ * name that is no table's or interface's).
  */
 CLOOP_API CLOOP_MUST_CHECK int cloop_egress_policy_nft(const struct cloop_egress_policy *policy,
 	const char *table, const char *bridge, char **text, struct cloop_error *err);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "lib/error.h"
 #include "lib/strings.h"
@@ -70,6 +71,15 @@ int lib_egress_read(
 	return 0;
 }
 
+int lib_egress_explain(const char *who, struct error *err)
+{
+	const char *key = json_get_string(err->details, "key");
+
+	if (key)
+		error_prefix(err, "%s", key);
+	return who ? error_prefix(err, "%s", who) : -1;
+}
+
 typedef int compile_fn(const struct egress_filter *f, struct egress_policy *ret, struct error *err);
 
 static int compile(const struct cloop_egress_filter *filter, compile_fn *how,
@@ -78,9 +88,10 @@ static int compile(const struct cloop_egress_filter *filter, compile_fn *how,
 	AUTO(egress_filter) f = {.broker = NULL};
 	struct egress_policy compiled;
 
-	if (LIB_MISSING(err, filter, policy) || lib_egress_read(filter, &f, err) < 0 ||
-		how(&f, &compiled, err) < 0)
+	if (LIB_MISSING(err, filter, policy) || lib_egress_read(filter, &f, err) < 0)
 		return -1;
+	if (how(&f, &compiled, err) < 0)
+		return lib_egress_explain(how == egress_policy_of ? "container" : NULL, err);
 	*policy = mem_alloc(sizeof(**policy));
 	(*policy)->inner = compiled;
 	return 0;
@@ -109,7 +120,7 @@ int cloop_egress_filter_validate(const struct cloop_egress_filter *filter, struc
 
 	if (LIB_MISSING(e, filter) || lib_egress_read(filter, &f, e) < 0)
 		return -1;
-	return egress_policy_validate(&f, e);
+	return egress_policy_validate(&f, e) < 0 ? lib_egress_explain("container", e) : 0;
 }
 
 void cloop_egress_policy_free(struct cloop_egress_policy *policy)

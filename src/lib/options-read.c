@@ -72,7 +72,9 @@ static int check_filter(
 	before.log_max_mb = OPTION_ABSENT;
 	if (container_options_normalize(&before, &normal, err) < 0)
 		return -1;
-	return egress_policy_validate(filter, err);
+	return egress_policy_validate(filter, err) < 0
+		       ? lib_egress_explain("option egress_filter", err)
+		       : 0;
 }
 
 static int check_home(const char *home, struct error *err)

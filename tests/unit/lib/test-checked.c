@@ -182,6 +182,30 @@ static void test_filters(void **state)
 	cloop_egress_policy_free(policy);
 }
 
+/* The message of a filter at fault: names the key and the value; who applies it says so. */
+static void test_filters_at_fault(void **state)
+{
+	static const char *const cidrs[] = {"10.1.0.0/16", "x", NULL};
+	static const char *const ports[] = {"443", NULL};
+	static const char at[] = "allow_cidrs[1]: \"x\" is no range";
+	static const char applied[] = "container: allow_cidrs[1]: \"x\" is no range";
+	struct cloop_egress_filter f;
+	struct cloop_egress_policy *policy = NULL;
+
+	(void)state;
+	cloop_egress_filter_init(&f);
+	f.enabled = true;
+	assert_fails(cloop_egress_filter_validate(&f, err), "egress_filter_empty");
+	f.allow_ports = ports;
+	f.allow_cidrs = cidrs;
+	assert_int_equal(cloop_egress_filter_compile(&f, &policy, err), -1);
+	assert_memory_equal(cloop_error_message(err), at, strlen(at));
+	assert_int_equal(cloop_egress_filter_policy(&f, &policy, err), -1);
+	assert_memory_equal(cloop_error_message(err), applied, strlen(applied));
+	assert_int_equal(cloop_egress_filter_validate(&f, err), -1);
+	assert_memory_equal(cloop_error_message(err), applied, strlen(applied));
+}
+
 static int make(void **state)
 {
 	(void)state;
@@ -205,6 +229,7 @@ int main(void)
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_filters_at_fault),
 	};
 
 	return cmocka_run_group_tests(tests, make, drop);
