@@ -232,8 +232,18 @@ def test_unreadable(stage):
     """A directory of mode 000 hides from an ordinary user: unknown, never stopped for it."""
     if stage.engine.key != "R":
         pytest.skip("root reads it")
-    r = stage.sh("mkdir a; touch a/f; chmod 000 a; sleep 9; chmod 700 a", env=QUICK)
-    assert r.rc == 0, r
+    handle = stage.detach("/bin/sh", "-c", "mkdir a; touch a/f; chmod 000 a; "
+                          "until [ -e go ]; do sleep 0.1; done", env=QUICK)
+    crashing.until(lambda: crashing.record_of(stage, handle)["usage"]["disk_state"] == "unknown",
+                   "unknown use")
+    crashing.kill_shim(stage, handle)
+    stage.answer("status", handle)
+    crashing.until(lambda: crashing.shims(handle), "new supervisor")
+    crashing.until(lambda: stage.cloop("attach", handle, "--", "true").rc == 0, "adoption")
+    stage.write("go")
+    r = stage.wait(handle)
+    (stage.project / "a").chmod(0o700)
+    assert r.rc == 0 and r.record["usage"]["disk_state"] == "unknown", r
     [row] = [row for row in journal(stage) if row["kind"] == "disk_unknown"]
     assert "unreadable" in row["message"] and '"a"' in row["message"]
     assert [w["code"] for w in r.record["warnings"]].count("disk_unknown") == 1

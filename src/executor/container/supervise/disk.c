@@ -429,6 +429,12 @@ static void tell_start(struct supervisor *s)
 	}
 }
 
+/* What a supervisor before this one found; only a complete sample ends it. */
+static bool was_unknown(struct supervisor *s)
+{
+	return s->adopted && text_is(json_get_text(usage(s), "disk_state"), "unknown");
+}
+
 void disk_begin(struct supervisor *s)
 {
 	const struct plan_disk *plan = &s->plan.disk;
@@ -442,12 +448,14 @@ void disk_begin(struct supervisor *s)
 		schedule = (struct disk_schedule){.min_ms = QUICK_MIN_MS, .max_ms = QUICK_MAX_MS};
 	int64_t wait = disk_loop_begin(&d->loop, schedule, plan->limit_mb, start);
 	restore_base(s);
+	bool told = was_unknown(s);
 	d->project = disk_open_project(s);
+	d->unknown.unknown = told || d->project < 0;
 	if (!s->adopted)
 		tell_start(s);
 	if (d->project < 0) {
-		d->unknown.unknown = true;
-		tell_unknown(s, walk_reason_text(WALK_MOVED), NULL);
+		if (!told)
+			tell_unknown(s, walk_reason_text(WALK_MOVED), NULL);
 		return;
 	}
 	set_state(s);
