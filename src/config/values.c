@@ -306,7 +306,7 @@ static const struct schema_key container_keys[] = {
 		AT(disk_quota),
 		.choices = quota_words,
 		.fallback = "auto",
-		.doc = "Use project quota for disk limits where it works."},
+		.doc = "Kept for project quotas, which are not used: disk limits are measured."},
 	{.name = "derived_image_days",
 		.type = SCHEMA_INTEGER,
 		AT(derived_image_days),

@@ -437,17 +437,19 @@ static json_t *mounts_to_json(const struct argv_line *line)
 	return list;
 }
 
-/* How a disk limit is held, and what it does not cover (disk-and-secrets.md §2). */
-static json_t *disk_to_json(const struct decision *d)
+/* How a disk limit is held, why so, and what it does not cover (disk-and-secrets.md §2, §10). */
+static json_t *disk_to_json(const struct context *c, const struct decision *d)
 {
 	auto_free char *how = mem_strndup(d->able.disk_enforcement.p, d->able.disk_enforcement.len);
+	const char *why = c->config.disk_quota ? "project quotas of a filesystem are not used"
+					       : "executors.container.disk_quota is off";
 
-	return json_pack("{s:s, s:[s, s, s, s]}", "enforcement", how, "not_covered",
-		"anonymous volumes of the image", "writable local_repo mounts",
+	return json_pack("{s:s, s:s, s:[s, s, s, s]}", "enforcement", how, "reason", why,
+		"not_covered", "anonymous volumes of the image", "writable local_repo mounts",
 		"/tmp (capped itself)", "the image (read-only)");
 }
 
-static json_t *limits_to_json(const struct decision *d)
+static json_t *limits_to_json(const struct context *c, const struct decision *d)
 {
 	json_t *limits = decision_limits_to_json(d), *ceilings = json_object();
 
@@ -456,7 +458,7 @@ static json_t *limits_to_json(const struct decision *d)
 			ceilings, ceiling_text(i), effective_limits_to_json(&d->ceilings.of[i]));
 	json_object_set_new(limits, "ceilings", ceilings);
 	if (d->limits.limits.disk_mb > 0)
-		json_object_set_new(limits, "disk", disk_to_json(d));
+		json_object_set_new(limits, "disk", disk_to_json(c, d));
 	return limits;
 }
 
@@ -480,7 +482,7 @@ static json_t *explain_decision(const struct context *c, const struct decision *
 		json_pack("{s:s, s:s}", "id", d->executor->id, "kind", executor_kind(d->executor)));
 	json_object_set_new(j, "placement", choice_to_json(&d->choice));
 	json_object_set_new(j, "requirements", json_from_strings(needs.v, needs.n));
-	json_object_set_new(j, "limits", limits_to_json(d));
+	json_object_set_new(j, "limits", limits_to_json(c, d));
 	json_object_set_new(j, "network",
 		json_pack("{s:s, s:o, s:n, s:n}", "mode", network_mode(c, d), "scope",
 			json_from_string(d->run.egress_scope), "filter", "proxy"));

@@ -116,6 +116,7 @@ def test_names(stage):
 def test_what_does_not_count(stage):
     explained = stage.answer("sandbox", "explain", "-C", stage.project)["limits"]["disk"]
     assert explained["enforcement"] == "sampled" and len(explained["not_covered"]) == 4
+    assert "quota" in explained["reason"]
     r = stage.sh("dd if=/dev/zero of=s bs=1 count=1 seek=1T 2>/dev/null; "
                  "dd if=/dev/zero of=/tmp/f bs=1M count=80 2>/dev/null; sleep 3", env=QUICK)
     assert r.rc == 0, r
