@@ -74,7 +74,11 @@ int disk_breach_read(struct text outcome, const json_t *breach, struct disk_brea
 		!json_is_integer(json_object_get(breach, "used_bytes")) ||
 		!disk_limit_over(positive(breach, "used_bytes"), positive(breach, "limit_mb")))
 		return 1;
-	return disk_breach_restore(breach, ret);
+	if (disk_breach_restore(breach, ret) != 0)
+		return 1;
+	/* What was counted elsewhere, and from which start on, nobody here knows. */
+	ret->entries = ret->entries_limit = 0;
+	return 0;
 }
 
 json_t *disk_breach_to_json(const struct disk_breach *b)

@@ -19,8 +19,9 @@ struct disk_breach {
 void disk_breach_done(struct disk_breach *b);
 
 /*
- * What is kept of a breach that comes from outside this process: 0, or 1 = nothing, since the
- * outcome is not `disk_limit`, or it is malformed, or not over the limit.
+ * What is kept of a breach that comes from outside this process, used_bytes, limit_mb, source and
+ * path: 0, or 1 = nothing, since the outcome is not `disk_limit`, or it is malformed, or not over
+ * the limit.
  */
 int disk_breach_read(struct text outcome, const json_t *breach, struct disk_breach *ret);
 /* Of our own run directory: the same, and a breach by names counts too. */

@@ -21,6 +21,11 @@ static void test_names(void **state)
 
 	assert_string_equal(json_get_string(j, "measured_at"), "1970-01-01T00:00:01Z");
 	assert_int_equal(disk_breach_read(text_of("disk_limit"), j, &b), 1);
+	json_object_set_new(j, "used_bytes", json_integer(65 << 20));
+	assert_int_equal(disk_breach_read(text_of("disk_limit"), j, &b), 0);
+	assert_int_equal(b.entries, 0);
+	assert_int_equal(b.entries_limit, 0);
+	json_object_set_new(j, "used_bytes", json_integer(1));
 	assert_int_equal(disk_breach_restore(j, &read), 0);
 	assert_int_equal(read.entries, 100001);
 	assert_int_equal(read.entries_limit, 100000);
