@@ -69,8 +69,9 @@ static const enum error_code of_one_grant[] = {ERROR_SECRET_PAYLOAD_INVALID,
 	ERROR_SECRET_NAME_INVALID, ERROR_DEVICE_NONE, ERROR_LOCAL_REPO_NONE,
 	ERROR_LOCAL_REPO_TOO_MANY, ERROR_REGISTRY_NONE};
 /* … and what the host says of a device. */
-static const enum error_code of_the_host[] = {ERROR_DEVICE_MISSING, ERROR_DEVICE_NOT_A_NODE,
-	ERROR_DEVICE_BLOCK_NOT_GRANTED, ERROR_DEVICE_IN_USE, ERROR_DEVICE_FORBIDDEN};
+static const enum error_code of_the_host[] = {ERROR_DEVICE_MISSING, ERROR_DEVICE_OUTSIDE_DEV,
+	ERROR_DEVICE_NOT_A_NODE, ERROR_DEVICE_BLOCK_NOT_GRANTED, ERROR_DEVICE_IN_USE,
+	ERROR_DEVICE_FORBIDDEN};
 
 static bool one_of(enum error_code code, const enum error_code *list, size_t n)
 {

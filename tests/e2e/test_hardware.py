@@ -97,6 +97,8 @@ def test_what_is_never_given(stage, make, code):
             make(node)
         grant(stage, "lab", "host_device", f"a={node}", "--devices", "a")
         stage.refused("touch", "ran", code=code)
+        denied = stage.answer("secret", "lease", "-C", stage.project)["denied"]
+        assert [(d["reason"], d["code"]) for d in denied] == [("constraint", code)]
     finally:
         subprocess.run(["rm", "-rf", node], check=True)
     assert not (stage.project / "ran").exists() and not stage.run_dirs()
