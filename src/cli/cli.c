@@ -194,6 +194,14 @@ void cli_revoke_due(struct cli *c, const struct home *home)
 	revoke_due(home, cli_config(c, &ignored));
 }
 
+int cli_home_open_due(struct cli *c, struct home *ret, struct error *err)
+{
+	if (cli_home_open(c, ret, err) < 0)
+		return -1;
+	cli_revoke_due(c, ret);
+	return 0;
+}
+
 bool cli_config_named(const struct cli *c)
 {
 	return named_path(c, "--config", "CLOOP_CONFIG") != NULL;

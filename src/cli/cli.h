@@ -77,6 +77,11 @@ const char *cli_config(struct cli *c, struct error *err);
 must_check int cli_check_paths(const struct cli *c, struct error *err);
 /* home_open() of cli_home(). */
 must_check int cli_home_open(struct cli *c, struct home *ret, struct error *err);
+/*
+ * The same, then cli_revoke_due(): for commands about secrets, grants, leases, the audit trail, and
+ * one run.
+ */
+must_check int cli_home_open_due(struct cli *c, struct home *ret, struct error *err);
 /* context_open() of cli_home() and cli_config(). */
 must_check int cli_context_open(struct cli *c, struct context *ret, struct error *err);
 /* revoke_due() with cli_config(): for commands that touch runs. */

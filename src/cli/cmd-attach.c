@@ -45,9 +45,8 @@ static int on_ready(void *data, int64_t session, struct error *err)
 
 static int find_run(struct cli *c, struct attach *a, struct error *err)
 {
-	if (cli_home_open(c, &a->home, err) < 0)
+	if (cli_home_open_due(c, &a->home, err) < 0)
 		return -1;
-	cli_revoke_due(c, &a->home);
 	stage_sweep(&a->home);
 	if (rundir_find(&a->home, cli_arg(c, 0), &a->run, err) < 0 ||
 		follow_adopt(&a->home, &a->run, NULL, err) < 0)

@@ -17,7 +17,7 @@ static int open_store(struct cli *c, struct store **ret, struct error *err)
 {
 	AUTO(home) home = HOME_INIT;
 
-	if (cli_home_open(c, &home, err) < 0)
+	if (cli_home_open_due(c, &home, err) < 0)
 		return -1;
 	return store_open_existing(home.path, ret, err);
 }
@@ -27,7 +27,7 @@ static int open_store_live(struct cli *c, struct store **ret, struct error *err)
 {
 	AUTO(home) home = HOME_INIT;
 
-	if (cli_home_open(c, &home, err) < 0)
+	if (cli_home_open_due(c, &home, err) < 0)
 		return -1;
 	int r = store_open_existing(home.path, ret, err);
 	if (r == 0)

@@ -120,7 +120,7 @@ static int run_grant(struct cli *c, struct error *err)
 	const char *subject = grant_options_subject(c, err);
 
 	if (!subject || read_fields(c, subject, fields, err) < 0 ||
-		grant_options_ttl(c, &request.ttl, err) < 0 || cli_home_open(c, &home, err) < 0 ||
+		grant_options_ttl(c, &request.ttl, err) < 0 || cli_home_open_due(c, &home, err) < 0 ||
 		store_open(home.path, &store, err) < 0 ||
 		egress_grants_make(store, &request, &now, &granted, err) < 0)
 		return -1;
@@ -284,7 +284,7 @@ static int run_test(struct cli *c, struct error *err)
 		return cli_usage(
 			c, err, "name the grant with --grant ID, or its subject with --to");
 	if (!path || cli_option_duration_ms(c, "--timeout", 30000, &timeout, err) < 0 ||
-		config_load(path, &config, err) < 0 || cli_home_open(c, &home, err) < 0 ||
+		config_load(path, &config, err) < 0 || cli_home_open_due(c, &home, err) < 0 ||
 		store_open(home.path, &store, err) < 0)
 		return -1;
 	if (cli_option(c, "--to")) {

@@ -79,7 +79,7 @@ static int run_grant(struct cli *c, struct error *err)
 	};
 
 	if (!subject || grant_options_ttl(c, &request.ttl, err) < 0 ||
-		cli_home_open(c, &home, err) < 0)
+		cli_home_open_due(c, &home, err) < 0)
 		return -1;
 	int r = store_open_existing(home.path, &store, err);
 	if (r > 0)

@@ -84,7 +84,7 @@ static int run_preview(struct cli *c, struct error *err)
 		.project = project ? project : c->dir, .executor = cli_option(c, "--executor")};
 
 	if ((!p.executor && name_default(c, &otherwise, err) < 0) ||
-		cli_home_open(c, &home, err) < 0)
+		cli_home_open_due(c, &home, err) < 0)
 		return -1;
 	p.home = home.path;
 	p.otherwise = otherwise;
@@ -155,9 +155,8 @@ static int run_list(struct cli *c, struct error *err)
 	AUTO_PTR(store) store = NULL;
 	auto_json *list = json_array();
 
-	if (cli_home_open(c, &home, err) < 0)
+	if (cli_home_open_due(c, &home, err) < 0)
 		return -1;
-	cli_revoke_due(c, &home);
 	int r = store_open_existing(home.path, &store, err);
 	if (r < 0 || (r == 0 && (leases_sweep(&home, store, false, err) < 0 ||
 					leases_list(store, list, err) < 0)))

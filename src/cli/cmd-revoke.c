@@ -31,7 +31,7 @@ static int order_and_tell(
 
 	order->reason = cli_option(c, "--reason");
 	order->actor = actor;
-	if (cli_home_open(c, &home, err) < 0)
+	if (cli_home_open_due(c, &home, err) < 0)
 		return -1;
 	int r = store_open_existing(home.path, &store, err);
 	if (r > 0)

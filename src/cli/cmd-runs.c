@@ -28,9 +28,8 @@ static void named_done(struct named *n)
 static int open_named(struct cli *c, struct named *ret, struct error *err)
 {
 	*ret = (struct named){.home = HOME_INIT, .run = RUNDIR_INIT};
-	if (cli_home_open(c, &ret->home, err) < 0)
+	if (cli_home_open_due(c, &ret->home, err) < 0)
 		return -1;
-	cli_revoke_due(c, &ret->home);
 	stage_sweep(&ret->home);
 	return rundir_find(&ret->home, cli_arg(c, 0), &ret->run, err);
 }

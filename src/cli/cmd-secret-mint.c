@@ -144,7 +144,7 @@ static int mint(struct cli *c, const struct store_secret *row, struct text paylo
 	AUTO(home) home = HOME_INIT;
 	AUTO_PTR(store) store = NULL;
 
-	if (cli_home_open(c, &home, err) < 0 || store_open(home.path, &store, err) < 0)
+	if (cli_home_open_due(c, &home, err) < 0 || store_open(home.path, &store, err) < 0)
 		return -1;
 	return vault_mint(store, home.path, row, payload, ret_id, err);
 }

@@ -17,7 +17,7 @@
 /* 0, or 1 = this home has no store yet: nothing was ever minted. */
 static int open_store(struct cli *c, struct home *home, struct store **ret, struct error *err)
 {
-	if (cli_home_open(c, home, err) < 0)
+	if (cli_home_open_due(c, home, err) < 0)
 		return -1;
 	return store_open_existing(home->path, ret, err);
 }

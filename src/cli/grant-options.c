@@ -53,9 +53,8 @@ int grant_options_look(struct cli *c, const char *wanted, struct subject *ret,
 
 	if (wanted && subject_parse(text_of(wanted), ret, err) < 0)
 		return -1;
-	if (cli_home_open(c, &home, err) < 0)
+	if (cli_home_open_due(c, &home, err) < 0)
 		return -1;
-	cli_revoke_due(c, &home);
 	return store_open_existing(home.path, ret_store, err);
 }
 

@@ -48,10 +48,10 @@ must_check int revoke_carry_out(
 /* Is there one to be tried again? Costs a look into an index. */
 must_check int revoke_is_due(struct store *s, bool *ret, struct error *err);
 /*
- * Tries those again. For every command that touches runs, which also ends leases whose runs are
- * gone: what fails is a warning. Runs and their engines are waited for two seconds in all: who has
- * not answered then is unreachable. A home without a store costs a system call, one without
- * anything to do the opening of it.
+ * Tries those again. For every command that touches runs, grants or the audit trail, which also
+ * ends leases whose runs are gone: what fails is a warning. Runs and their engines are waited for
+ * two seconds in all: who has not answered then is unreachable. A home without a store costs a
+ * system call, one without anything to do the opening of it.
  */
 void revoke_due(const struct home *home, const char *config_path); /* as context_open() */
 void revoke_due_on(const struct home *home, const struct executor_list *executors);

@@ -4,6 +4,7 @@ import os
 import pathlib
 import shutil
 import signal
+import sqlite3
 import tempfile
 import time
 
@@ -100,16 +101,20 @@ def test_a_dead_supervisor_is_replaced(stage):
 def test_a_crash_between_store_and_send(stage):
     """The next command finishes what another one began."""
     mint(stage, "key", "file", VALUE)
-    for point in ("revoke:stored", "revoke:announced", "revoke:told"):
+    for point, following in (("revoke:stored", ["secret", "grants"]),
+                             ("revoke:announced", ["secret", "list"]),
+                             ("revoke:told", ["audit", "list"])):
         given = grant(stage, "key")
         handle = stage.detach("/bin/sh", "-c", 'while [ -e "$CLOOP_SECRET_FILE_KEY" ]; do '
                               'sleep 0.05; done; exit 5')
         r = stage.cloop("secret", "revoke", given, env={"CLOOP_FAULT": f"{point}=kill"})
         assert r.rc == -signal.SIGKILL, (point, r)
-        listed = stage.answer("secret", "grants")["grants"]
-        assert [(g["state"], g["revocation"]) for g in listed] in ([], [("revoked", "revoked")])
-        stage.answer("ps")
-        assert stage.wait(handle).record["exit_code"] == 5, point
+        stage.answer(*following)
+        assert crashing.wait_final(stage, handle)["exit_code"] == 5, point
+        with sqlite3.connect(stage.home / "state.db") as db:
+            states = db.execute("SELECT state FROM revocation").fetchall()
+        db.close()
+        assert set(states) == {("revoked",)}, (point, states)
         every = stage.answer("secret", "grants", "--all")["grants"]
         assert every[-1]["revocation"] == "revoked", (point, every[-1])
         assert stage.cloop("run", "-C", stage.project, "--", "/bin/sh", "-c",
