@@ -290,12 +290,14 @@ def test_ended_while_frozen(stage, small, how):
 
 
 def test_adopted_while_frozen(stage, small):
-    """A new supervisor lets it go on, so that its init can connect, and freezes it again."""
+    """A new supervisor lets it go on, so that its init can connect, and freezes it again, also where
+    it would not have been frozen yet."""
     handle = small.detach()
     small.leave(FLOOR - 10)
     assert frozen(stage, handle)
     [shim] = crashing.shims(handle)
     crashing.kill(shim)
+    small.leave(FLOOR + 5)
     crashing.until(lambda: not crashing.shims(handle), "end of the supervisor")
     waiting = stage.popen("wait", handle, env={"CLOOP_FAULT_ADOPT": "space:quick"})  # who looks adopts
     crashing.until(lambda: crashing.shims(handle), "new supervisor")
@@ -306,6 +308,8 @@ def test_adopted_while_frozen(stage, small):
     assert "init_mute" not in [w["code"] for w in record(stage)["warnings"]]
     end(stage, handle)
     waiting.communicate(timeout=30)
+    rows = crossings(stage, handle)
+    assert len(rows) == 2 and "again" in rows[1], rows
 
 
 def test_stopped_by_signals(stage, small):

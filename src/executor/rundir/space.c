@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "sys/free-space.h"
@@ -128,4 +129,28 @@ bool space_low(const struct space *s)
 		if (s->v[i].floor.paused)
 			return true;
 	return false;
+}
+
+json_t *space_low_list(const struct space *s)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < s->n; i++)
+		if (s->v[i].floor.paused)
+			json_array_append_new(list, json_from_string(s->v[i].whose));
+	return list;
+}
+
+static bool has(const json_t *list, const char *whose)
+{
+	for (size_t i = 0; i < json_array_size(list); i++)
+		if (text_is(json_text(json_array_get(list, i)), whose))
+			return true;
+	return false;
+}
+
+void space_restore(struct space *s, const json_t *low)
+{
+	for (size_t i = 0; i < s->n; i++)
+		s->v[i].floor.paused = has(low, s->v[i].whose);
 }

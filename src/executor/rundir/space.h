@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <jansson.h>
 #include <stddef.h>
 
 #include "executor/rundir/home.h"
@@ -56,3 +57,6 @@ void space_take(
 bool space_may_block(const struct space *s);
 /* One of them is below its floor. */
 bool space_low(const struct space *s);
+/* Which ones are, by `whose`; and the same taken over from another process. */
+must_check json_t *space_low_list(const struct space *s);
+void space_restore(struct space *s, const json_t *low);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "executor/rundir/space-apart.h"
 #include "sys/free-space.h"
 
@@ -68,6 +69,17 @@ static void test_crossings(void **state)
 	assert_true(space_low(&s));
 	assert_int_equal(h.low, 1);
 	assert_non_null(strstr(h.last, "the workspace \"/proc\" has 0 MB free"));
+
+	/* Another process goes on with it: nothing crossed. */
+	AUTO(space) next = SPACE_INIT;
+	auto_json *low = space_low_list(&s);
+	space_open(&next, 64, &place, 1);
+	space_restore(&next, low);
+	assert_true(space_low(&next));
+	space_look(&next, hear, &h);
+	assert_int_equal(h.low + h.high, 1);
+	space_restore(&next, NULL);
+	assert_false(space_low(&next));
 	assert_non_null(strstr(h.last, "64 MB (orchestrator.min_free_disk_mb)"));
 	assert_int_equal(h.high, 0);
 }

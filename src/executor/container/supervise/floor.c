@@ -10,7 +10,8 @@
  * file server that is gone holds up nothing but the next reading.
  *
  * That a sandbox is frozen is on record before it is, so a new supervisor releases it first of all:
- * a frozen init could not connect to it.
+ * a frozen init could not connect to it. Which filesystems are low is on record, too: a crossing is
+ * told once, and what was frozen below the floor stays so up to where it would be released.
  */
 #include "executor/container/supervise/floor.h"
 
@@ -39,6 +40,7 @@ enum {
 #define FROZEN "frozen"
 #define ENDED "ended_disk_low"
 #define CROSSINGS "disk_low"
+#define LOW "low_filesystems"
 
 static void settle(struct supervisor *s);
 
@@ -258,14 +260,18 @@ static void on_crossed(void *data, bool low, const char *text)
 	supervisor_note(s, "disk low: %s: the run %s", text, low ? "is frozen" : "may go on");
 	record_warn(s->record, error_code_text(ERROR_DISK_LOW), "%s", text);
 	put_crossing(s, low, text);
+	json_object_set_new(record_supervision(s->record), LOW, space_low_list(&s->floor.space));
 	supervisor_persist(s, false);
 }
 
 static void look_after(struct supervisor *s, int64_t ms);
 
+/* Who cannot freeze yet does so as soon as it can. */
 static void look_again(struct supervisor *s)
 {
-	look_after(s, space_low(&s->floor.space) ? s->floor.again_ms : SPACE_EVERY_MS);
+	bool waits = space_low(&s->floor.space) && may_freeze(s);
+
+	look_after(s, waits ? s->floor.again_ms : SPACE_EVERY_MS);
 }
 
 static void on_answer(void *data, uint32_t events)
@@ -338,6 +344,8 @@ void floor_begin(struct supervisor *s, bool paused)
 		release_adopted(s, paused);
 	space_open_run(
 		&s->floor.space, (uint64_t)s->plan.min_free_mb, project, s->plan.project, &s->home);
+	if (s->adopted)
+		space_restore(&s->floor.space, json_object_get(record_supervision(s->record), LOW));
 	s->floor.by_thread = space_may_block(&s->floor.space) || fault_hit("space:apart");
 	if (s->floor.space.n > 0)
 		look_after(s, SPACE_EVERY_MS);
