@@ -1,11 +1,12 @@
 #include "sys/program.h"
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "sys/env.h"
-#include "sys/file.h"
 
 /* Where a program may lie, seen from the folder of the running one: cloop, or one of libexec. */
 static const char *const folders[] = {"", "/../libexec/cloop", "/../../bin"};
@@ -21,16 +22,20 @@ void program_set_folder(const char *folder)
 		atomic_store(&set_folder, mem_strdup(now));
 }
 
-/* The folder from which programs are looked for; caller frees. */
+/*
+ * The folder from which programs are looked for; caller frees. An upgrade replaces the file of a
+ * program that goes on: its link then names none, but the folder is where the new ones are.
+ */
 static char *folder_of_self(void)
 {
+	char link[PATH_MAX];
 	const char *set = atomic_load(&set_folder);
-	char *self = set ? mem_strdup(set) : file_resolve("/proc/self/exe");
-	char *slash = self && !set ? strrchr(self, '/') : NULL;
 
-	if (slash)
-		*slash = '\0';
-	return self;
+	if (set)
+		return mem_strdup(set);
+	ssize_t n = readlink("/proc/self/exe", link, sizeof(link));
+	const char *slash = n > 0 ? memrchr(link, '/', (size_t)n) : NULL;
+	return slash ? mem_strndup(link, (size_t)(slash - link)) : NULL;
 }
 
 char *program_path(const char *name)
