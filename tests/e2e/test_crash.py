@@ -10,6 +10,7 @@ import time
 import pytest
 
 import crashing
+from engines import on
 from stage import parallel
 
 LINES = 40
@@ -258,6 +259,21 @@ def test_reboot(stage):
     stage.status(handle)
     ended(stage, handle, "lost", None)
     assert stage.cloop("wait", handle).rc == 125
+
+
+@on("P")
+def test_power_cut(stage):
+    """What was decided was not on the disk yet: nobody can go on, and nothing stays."""
+    handle = stage.detach("/bin/sleep", "100")
+    crashing.kill_shim(stage, handle)
+    change_record(stage, handle, boot_id="00000000-0000-0000-0000-000000000000")
+    (stage.home / "runs" / handle / "request.json").write_bytes(b"")
+    assert stage.wait(handle).rc == 125
+    record = ended(stage, handle, "lost", None)
+    assert [w["code"] for w in record["warnings"]] == ["container_left"], record
+    crashing.wait_unsupervised(stage, handle)
+    assert len(stage.answer("executor", "reap")["removed"]) == 1
+    assert not crashing.shims(handle)
 
 
 def test_deadline_outlives_the_supervisor(stage):

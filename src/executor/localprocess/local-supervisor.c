@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "executor/localprocess/local-launch.h"
 #include "executor/localprocess/local-supervise.h"
+#include "executor/rundir/record-end.h"
 #include "sys/lockfile.h"
 #include "sys/log.h"
 
@@ -189,7 +190,7 @@ static int run_loop(struct local_supervisor *s)
 
 /*
  * Nothing was started and there may be no log: only the record can say so. A run that was to be
- * taken over stays as it is, for the next one.
+ * taken over stays as it is, for the next one, unless a power cut took what was decided for it.
  */
 static int give_up(struct local_supervisor *s, const struct error *err)
 {
@@ -202,6 +203,8 @@ static int give_up(struct local_supervisor *s, const struct error *err)
 			json_integer(error_code_run_exit(err->code)));
 		local_persist(s, true);
 	}
+	if (s->record && s->adopted && record_end_undecided(&s->run, s->record, NULL))
+		control_unlink(&s->home, s->run.handle);
 	auto_json *envelope = error_to_json(err);
 	local_begin_answer(s, envelope);
 	supervisor_done(s);

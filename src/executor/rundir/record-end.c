@@ -1,5 +1,6 @@
 #include "executor/rundir/record-end.h"
 
+#include "executor/rundir/stage-wipe.h"
 #include "sys/clock.h"
 #include "sys/log.h"
 
@@ -48,4 +49,33 @@ void record_end_write(const struct rundir *run, json_t *record)
 		log_warning("%s", err.message);
 		clock_sleep_ms(WRITE_PAUSE_MS);
 	}
+}
+
+static void end_lost(const struct rundir *run, json_t *record, const char *left)
+{
+	auto_error struct error lost = ERROR_INIT;
+
+	error_set(&lost, ERROR_LOST,
+		"the machine stopped before what was decided for the run was on its disk");
+	record_end_failure(record, "lost", &lost);
+	if (left)
+		record_warn(record, "container_left", "%s", left);
+	record_set_time(record, "finished_at", clock_realtime_ns());
+	rundir_release(run);
+	record_end_write(run, record);
+}
+
+bool record_end_undecided(const struct rundir *run, json_t *record, const char *left)
+{
+	auto_error struct error err = ERROR_INIT;
+	struct text boot = json_get_text(record_supervision(record), "boot_id");
+
+	if (!boot.p || text_is(boot, clock_boot_id()) || !rundir_is_empty(run, REQUEST_FILE))
+		return false;
+	if (stage_wipe_run(run, &err) < 0)
+		log_warning("%s", err.message);
+	if (!record_final(record))
+		end_lost(run, record, left);
+	rundir_drop_leftovers(run);
+	return true;
 }

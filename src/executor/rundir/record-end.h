@@ -17,3 +17,11 @@ void record_end_log(json_t *record, struct log_stats stats);
  * cannot be written at all leaves the run to the next supervisor, and is logged.
  */
 void record_end_write(const struct rundir *run, json_t *record);
+/*
+ * For a new supervisor that cannot read what was decided for the run. True: the machine stopped
+ * before that was on the disk, so nothing of the sandbox lives; the record is final by now
+ * (`lost`), and nothing is left that needs a supervisor. False: it is something else, and nothing
+ * was done. left: words of the warning `container_left`, for a run that the engine may still know;
+ * or NULL.
+ */
+must_check bool record_end_undecided(const struct rundir *run, json_t *record, const char *left);

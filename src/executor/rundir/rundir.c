@@ -12,6 +12,7 @@
 #include "sys/clock.h"
 #include "sys/file.h"
 #include "sys/lockfile.h"
+#include "sys/log.h"
 
 enum {
 	HANDLE_DIGITS = 12,
@@ -162,15 +163,32 @@ int rundir_supervised(const struct rundir *r, struct error *err)
 	return lockfile_held(r->fd, "lock", err);
 }
 
+static const char *const of_live_runs[] = {
+	"cid", "stdout.fifo", "stderr.fifo", "ctl", "interfaces.json", "network.json"};
+
 bool rundir_has_leftovers(const struct rundir *r)
 {
-	static const char *const files[] = {
-		"cid", "stdout.fifo", "stderr.fifo", "ctl", "interfaces.json", "network.json"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		if (faccessat(r->fd, files[i], F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+	for (size_t i = 0; i < ARRAY_SIZE(of_live_runs); i++)
+		if (faccessat(r->fd, of_live_runs[i], F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 			return true;
 	return false;
+}
+
+void rundir_drop_leftovers(const struct rundir *r)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(of_live_runs); i++) {
+		auto_error struct error err = ERROR_INIT;
+		if (file_remove_tree_at(r->fd, of_live_runs[i], &err) < 0)
+			log_warning("run %s: %s", r->handle, err.message);
+	}
+}
+
+bool rundir_is_empty(const struct rundir *r, const char *name)
+{
+	struct stat st;
+
+	return fstatat(r->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+	       st.st_size == 0;
 }
 
 static bool has_no_record(const struct rundir *r)
@@ -190,7 +208,8 @@ bool rundir_stillborn(const struct rundir *r)
 	auto_error struct error err = ERROR_INIT;
 	struct stat st;
 
-	return has_no_record(r) && fstat(r->fd, &st) == 0 && st.st_nlink > 0 &&
+	return (has_no_record(r) || rundir_is_empty(r, RECORD_FILE)) && fstat(r->fd, &st) == 0 &&
+	       st.st_nlink > 0 &&
 	       clock_realtime_ns() / NS > st.st_mtim.tv_sec + STILLBORN_AFTER_S &&
 	       rundir_supervised(r, &err) == 0;
 }

@@ -55,12 +55,20 @@ must_check int rundir_supervised(const struct rundir *r, struct error *err);
  * container, or could not give an interface of the host back.
  */
 bool rundir_has_leftovers(const struct rundir *r);
+/* Removes them: nothing behind them is there any more, or what they lead to is left to the reaper.
+ */
+void rundir_drop_leftovers(const struct rundir *r);
 
 /*
  * Its start died between making the directory and the first record, at least 10 s ago: nothing
- * else was made.
+ * else was made. Or a power cut took the record (rundir_is_empty): nothing of the run lives.
  */
 bool rundir_stillborn(const struct rundir *r);
+/*
+ * A file that was written and not synced before the machine stopped: its name is there and its
+ * content is not. Files are replaced as a whole, so nothing else leaves an empty one.
+ */
+bool rundir_is_empty(const struct rundir *r, const char *name);
 
 /*
  * The ledger has its final record (run/import.h), as far as is known in this boot: a power cut may

@@ -107,6 +107,11 @@ int stage_record_read(const struct rundir *run, struct stage_record *ret, struct
 	return 0;
 }
 
+bool stage_record_lost(const struct rundir *run)
+{
+	return rundir_is_empty(run, RECORD_NAME);
+}
+
 bool stage_record_exists(const struct home *h, const char *handle)
 {
 	auto_free char *name = mem_printf("%s/%s", handle, RECORD_NAME);

@@ -36,6 +36,8 @@ must_check int stage_record_write(
 /* 0, 1 = the run has none, -1: it cannot be read. */
 must_check int stage_record_read(
 	const struct rundir *run, struct stage_record *ret, struct error *err);
+/* A power cut took what it says, and the tmpfs with what was staged. */
+bool stage_record_lost(const struct rundir *run);
 /* The run has one; costs one system call. */
 bool stage_record_exists(const struct home *h, const char *handle);
 void stage_record_remove(const struct rundir *run);

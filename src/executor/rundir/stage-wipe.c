@@ -134,6 +134,10 @@ int stage_wipe_run(const struct rundir *run, struct error *err)
 {
 	AUTO(stage_record) record = STAGE_RECORD_INIT;
 
+	if (stage_record_lost(run)) {
+		stage_record_remove(run);
+		return 0;
+	}
 	int r = stage_record_read(run, &record, err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;

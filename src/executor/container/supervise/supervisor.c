@@ -16,6 +16,7 @@
 #include "executor/container/supervise/mask.h"
 #include "executor/container/supervise/revoke.h"
 #include "executor/container/supervise/supervise.h"
+#include "executor/rundir/record-end.h"
 #include "sys/clock.h"
 #include "sys/fault.h"
 #include "sys/file.h"
@@ -30,6 +31,8 @@ enum {
 	ASK_AGAIN_FIRST_MS = 1000,
 	ASK_AGAIN_MAX_MS = 30000,
 };
+
+#define UNDECIDED_LEFT "its container, if there is one, is left to `cloop executor reap`"
 
 static void supervisor_init(struct supervisor *s)
 {
@@ -405,8 +408,9 @@ int supervise_start(const char *home, const char *handle, int lock_fd, int calle
 }
 
 /*
- * A start that died before it had written what was decided (§9.1 step 4): nothing was made. Any
- * other trouble of a new supervisor leaves the record as it is, for the next one.
+ * A start that died before it had written what was decided (§9.1 step 4): nothing was made. What
+ * was decided and is gone with a power cut ends the run, too. Any other trouble of a new supervisor
+ * leaves the record as it is, for the next one.
  */
 static int give_up_adoption(struct supervisor *s, const struct error *err)
 {
@@ -419,6 +423,8 @@ static int give_up_adoption(struct supervisor *s, const struct error *err)
 		error_set(&why, ERROR_START_CANCELLED, "the start died before the run was decided");
 		return give_up(s, &why);
 	}
+	if (s->record && record_end_undecided(&s->run, s->record, UNDECIDED_LEFT))
+		control_unlink(&s->home, s->run.handle);
 	log_error("%s", err->message);
 	supervisor_done(s);
 	return 1;
