@@ -17,21 +17,27 @@ enum { LEASES_MAX = 100000, REASON_MAX = 512 };
 
 typedef void hold_fn(void *data, const char *handle, const json_t *lease);
 
-/* The lease of a run of ours that has not ended, or has something left; NULL = it holds none. */
-static json_t *lease_of(const struct lib_call *call, const struct home *home, const char *handle)
+/*
+ * The lease of a run of ours that has not ended, or has something left; *ret NULL = it holds none.
+ * -1: that cannot be told.
+ */
+static int lease_of(const struct lib_call *call, const struct home *home, const char *handle,
+	json_t **ret, struct error *err)
 {
-	auto_error struct error gone = ERROR_INIT;
+	auto_error struct error ignored = ERROR_INIT;
 	AUTO(rundir) run = RUNDIR_INIT;
 
-	if (rundir_open(home, handle, &run, &gone) < 0)
-		return NULL;
-	auto_json *record = rundir_read(&run, RECORD_FILE, &gone);
+	int gone = rundir_look(home, handle, &run, err);
+	if (gone != 0)
+		return gone < 0 ? -1 : 0;
+	auto_json *record = rundir_read(&run, RECORD_FILE, &ignored);
 	if (!record || (record_final(record) && !rundir_has_leftovers(&run)) ||
 		!lib_run_is_ours(call, record))
-		return NULL;
-	auto_json *plan = rundir_read(&run, REQUEST_FILE, &gone);
+		return 0;
+	auto_json *plan = rundir_read(&run, REQUEST_FILE, &ignored);
 	json_t *lease = json_object_get(plan, "lease");
-	return json_is_object(lease) ? json_incref(lease) : NULL;
+	*ret = json_is_object(lease) ? json_incref(lease) : NULL;
+	return 0;
 }
 
 static int visit(const struct lib_call *call, hold_fn *hold, void *data, struct error *err)
@@ -42,7 +48,9 @@ static int visit(const struct lib_call *call, hold_fn *hold, void *data, struct 
 	if (home_open(call->home, &home, err) < 0 || rundir_handles(&home, &handles, err) < 0)
 		return -1;
 	strv_foreach (handle, &handles) {
-		auto_json *lease = lease_of(call, &home, *handle);
+		auto_json *lease = NULL;
+		if (lease_of(call, &home, *handle, &lease, err) < 0)
+			return -1;
 		if (lease)
 			hold(data, *handle, lease);
 	}

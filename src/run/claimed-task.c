@@ -184,14 +184,17 @@ static void add_attempt(void *data, const struct store_task *row)
 	};
 }
 
-static bool names_claim(const struct home *home, const char *handle, const char *claim)
+/* 1 it does, 0, -1: that cannot be told. */
+static int names_claim(
+	const struct home *home, const char *handle, const char *claim, struct error *err)
 {
-	auto_error struct error ignored = ERROR_INIT;
+	auto_error struct error why = ERROR_INIT;
 	AUTO(rundir) run = RUNDIR_INIT;
 
-	if (rundir_open(home, handle, &run, &ignored) < 0)
-		return false;
-	auto_json *record = rundir_read(&run, RECORD_FILE, &ignored);
+	int gone = rundir_look(home, handle, &run, err);
+	if (gone != 0)
+		return gone < 0 ? -1 : 0;
+	auto_json *record = rundir_read(&run, RECORD_FILE, &why);
 	const char *named = json_get_string(json_object_get(record, "supervision"), "task_claim");
 	return named && strcmp(named, claim) == 0;
 }
@@ -204,9 +207,13 @@ static int find_run(const struct home *home, const char *claim, char **ret, stru
 	*ret = NULL;
 	if (rundir_handles(home, &handles, err) < 0)
 		return -1;
-	strv_foreach (handle, &handles)
-		if (!*ret && names_claim(home, *handle, claim))
+	strv_foreach (handle, &handles) {
+		int named = names_claim(home, *handle, claim, err);
+		if (named > 0)
 			*ret = mem_strdup(*handle);
+		if (named != 0)
+			return named < 0 ? -1 : 0;
+	}
 	return 0;
 }
 
@@ -251,8 +258,9 @@ static int settle_run(
 	auto_error struct error why = ERROR_INIT;
 	AUTO(rundir) run = RUNDIR_INIT;
 
-	if (rundir_open(home, a->run, &run, &why) < 0)
-		return end_attempt(s, a, STORE_TASK_FAILED, "its run is gone", err);
+	int gone = rundir_look(home, a->run, &run, err);
+	if (gone != 0)
+		return gone < 0 ? -1 : end_attempt(s, a, STORE_TASK_FAILED, "its run is gone", err);
 	auto_json *record = rundir_read(&run, RECORD_FILE, &why);
 	if (record && !record_final(record))
 		return 0;

@@ -127,8 +127,9 @@ static bool run_over(const struct home *home, const char *handle)
 	auto_error struct error err = ERROR_INIT;
 	AUTO(rundir) run = RUNDIR_INIT;
 
-	if (rundir_open(home, handle, &run, &err) < 0)
-		return error_is(&err, ERROR_HANDLE_NOT_FOUND);
+	int gone = rundir_look(home, handle, &run, &err);
+	if (gone != 0)
+		return gone > 0;
 	auto_json *record = rundir_read(&run, RECORD_FILE, &err);
 	return record && record_final(record);
 }

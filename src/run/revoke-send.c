@@ -91,8 +91,11 @@ static int look_at_run(struct sending *s, const char *handle, struct error *err)
 	auto_error struct error ignored = ERROR_INIT;
 	AUTO(rundir) run = RUNDIR_INIT;
 
-	if (listed(s, handle) || rundir_open(s->g->home, handle, &run, &ignored) < 0)
+	if (listed(s, handle))
 		return 0;
+	int gone = rundir_look(s->g->home, handle, &run, err);
+	if (gone != 0)
+		return gone < 0 ? -1 : 0;
 	auto_json *record = rundir_read(&run, RECORD_FILE, &ignored);
 	if (!record || record_final(record))
 		return 0;

@@ -89,6 +89,22 @@ def test_known_runs(stage):
     stage.cloop("stop", "--signal", "kill", alive)
 
 
+@once
+def test_what_cannot_be_looked_at_is_kept(stage):
+    """A run directory that cannot be opened is no reason to remove the container of a live run."""
+    stage.config(orphan_grace_period_seconds=1)
+    handle = stage.detach("sleep", "100")
+    time.sleep(1.1)
+    errors = 0
+    for n in range(1, 6):
+        r = stage.cloop("executor", "reap", "--json", env={"CLOOP_FAULT": f"rundir:open:{n}"})
+        errors += r.rc != 0
+        assert json.loads(r.out).get("removed", []) == [], r
+    assert errors == 1
+    assert stage.status(handle)["state"] == "running"
+    stage.cloop("stop", "--signal", "kill", handle)
+
+
 def reap_beside(stage, how):
     """The supervisor of an ended run is broken before it removes the container."""
     handle = stage.detach("true", env={"CLOOP_FAULT": f"finish:remove={how}"})

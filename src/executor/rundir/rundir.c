@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "executor/rundir/record.h"
 #include "sys/clock.h"
+#include "sys/fault.h"
 #include "sys/file.h"
 #include "sys/lockfile.h"
 #include "sys/log.h"
@@ -38,17 +39,38 @@ static bool handle_valid(const char *handle)
 	return text_starts(t, "c-") && text_is_hex(text_after(t, 2), HANDLE_DIGITS);
 }
 
+static int open_directory(const struct home *h, const char *handle)
+{
+	if (fault_hit("rundir:open")) {
+		errno = EMFILE;
+		return -1;
+	}
+	return openat(h->runs_fd, handle, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
 int rundir_open(const struct home *h, const char *handle, struct rundir *ret, struct error *err)
 {
 	if (!handle_valid(handle))
 		return error_set(err, ERROR_HANDLE_INVALID, "%s is no handle of a run",
 			quoted_string(handle));
-	int fd = openat(h->runs_fd, handle, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = open_directory(h, handle);
+	if (fd < 0 && errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
+		return error_set_errno(err, ERROR_IO, errno, "opening run %s", handle);
 	if (fd < 0)
 		return error_set(err, ERROR_HANDLE_NOT_FOUND, "this home has no run %s", handle);
 	*ret = (struct rundir){.fd = fd, .path = mem_printf("%s/runs/%s", h->path, handle)};
 	memcpy(ret->handle, handle, HANDLE_SIZE);
 	return 0;
+}
+
+int rundir_look(const struct home *h, const char *handle, struct rundir *ret, struct error *err)
+{
+	int r = rundir_open(h, handle, ret, err);
+
+	if (r == 0 || error_is(err, ERROR_IO))
+		return r;
+	error_clear(err);
+	return 1;
 }
 
 int rundir_create(const struct home *h, struct rundir *ret, struct error *err)

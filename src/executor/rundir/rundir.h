@@ -28,8 +28,14 @@ void rundir_done(struct rundir *r);
 
 /* A new handle and its empty directory. Errors: home_unusable. */
 must_check int rundir_create(const struct home *h, struct rundir *ret, struct error *err);
-/* Errors: handle_invalid, handle_not_found. */
+/* Errors: handle_invalid, handle_not_found; io: it may be there, and there are no descriptors. */
 must_check int rundir_open(
+	const struct home *h, const char *handle, struct rundir *ret, struct error *err);
+/*
+ * For who does something about a run that is gone: 0; 1 = no run, or none any more; -1, io: that
+ * cannot be told now, and nothing follows from it.
+ */
+must_check int rundir_look(
 	const struct home *h, const char *handle, struct rundir *ret, struct error *err);
 /* RUN of the command line: a handle or a unique prefix of one, `c-` optional (cli.md). */
 must_check int rundir_find(

@@ -12,6 +12,8 @@
 #include "store/lease.h"
 #include "store/query.h"
 #include "store/store.h"
+#include "sys/fault.h"
+#include "sys/lockfile.h"
 
 enum { MANY = 1000, GRANT_ENDS = 2000000000 };
 #define GRANT "grant_aaaaaaaaaaaaaaaaaaaaaaaa"
@@ -195,6 +197,34 @@ static void test_many(void **state)
 	assert_int_equal(rows(&w, "SELECT count(*) FROM lease WHERE state = 'open'"), 0);
 }
 
+/* Without a descriptor to look at a run: it is not gone for that, and keeps what it has. */
+static void test_no_descriptor(void **state)
+{
+	(void)state;
+	auto_error struct error err = ERROR_INIT;
+	char handle[HANDLE_SIZE];
+	AUTO(rundir) run = RUNDIR_INIT;
+	AUTO(world) w;
+
+	open_world(&w);
+	make_run(&w, "running", "lease_1", handle);
+	hold(&w, "lease_1", handle);
+	assert_done(rundir_open(&w.home, handle, &run, &err), &err);
+	auto_fd int supervisor = -1;
+	assert_done(lockfile_try(run.fd, "lock", &supervisor, &err), &err);
+	fault_arm("rundir:open");
+	assert_done(leases_sweep(&w.home, w.store, true, &err), &err);
+	assert_false(fault_armed());
+	assert_int_equal(rows(&w, "SELECT count(*) FROM lease WHERE state = 'open'"), 1);
+	/* The first look is for who adopts it, the second is to tell it. */
+	int64_t number = order(&w);
+	fault_arm("rundir:open:2");
+	auto_json *answer = carry_out(&w, number);
+	assert_false(fault_armed());
+	assert_string_equal(json_get_string(answer, "state"), "unreachable");
+	assert_int_equal(rows(&w, "SELECT count(*) FROM lease_grant WHERE taken_back = 0"), 1);
+}
+
 /* A run that ended is done; one that holds it and is not on record makes it fail. */
 static void test_not_on_record(void **state)
 {
@@ -266,6 +296,7 @@ int main(void)
 		IN_DIR(test_a_crash_in_between),
 		IN_DIR(test_ended_after_wiped),
 		IN_DIR(test_many),
+		IN_DIR(test_no_descriptor),
 		IN_DIR(test_not_on_record),
 		IN_DIR(test_no_time),
 		IN_DIR(test_nothing_there),

@@ -62,14 +62,15 @@ static int list(const struct network_reap *r, struct strv *ret, struct error *er
 	return 0;
 }
 
-/* Not final, or its supervisor is at work: it removes its network itself. */
+/* Not final, or its supervisor is at work: it removes its network itself. Perhaps counts, too. */
 static bool live(const struct network_reap *r, const char *handle)
 {
 	auto_error struct error err = ERROR_INIT;
 	AUTO(rundir) run = RUNDIR_INIT;
 
-	if (rundir_open(r->home, handle, &run, &err) < 0)
-		return false;
+	int gone = rundir_look(r->home, handle, &run, &err);
+	if (gone != 0)
+		return gone < 0;
 	auto_json *record = rundir_read(&run, RECORD_FILE, &err);
 	return (record && !record_final(record)) || rundir_supervised(&run, &err) == 1;
 }

@@ -1,4 +1,6 @@
 /* Removing what dead runs left behind (container-driver.md §16.3). */
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -93,18 +95,37 @@ static struct text label(const struct inspection *c, const char *key)
 	return json_get_text(c->labels, key);
 }
 
-/* What the run directory says, if there is one. */
-static void look_at_run(const struct reaping *r, const struct inspection *c, struct reap_input *in)
+/* It is there and cannot be read now, for want of descriptors for one. */
+static int refuse_unreadable(const struct rundir *run, struct error *err)
 {
-	auto_error struct error err = ERROR_INIT;
+	auto_fd int fd = openat(run->fd, RECORD_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd >= 0 || errno == ENOENT ? 0
+					  : error_set_errno(err, ERROR_IO, errno,
+						    "reading the record of run %s", run->handle);
+}
+
+/*
+ * What the run directory says, if there is one; a run with a supervisor is one, whatever it says.
+ * -1: that cannot be told, and nothing of a live run may be removed for it.
+ */
+static int look_at_run(const struct reaping *r, const struct inspection *c, struct reap_input *in,
+	struct error *err)
+{
+	auto_error struct error why = ERROR_INIT;
 	AUTO(rundir) run = RUNDIR_INIT;
 
-	if (!c->handle || rundir_open(&r->home, c->handle, &run, &err) < 0)
-		return;
-	auto_json *record = rundir_read(&run, RECORD_FILE, &err);
-	in->run_known = record != NULL;
+	int gone = c->handle ? rundir_look(&r->home, c->handle, &run, err) : 1;
+	if (gone != 0)
+		return gone < 0 ? -1 : 0;
+	auto_json *record = rundir_read(&run, RECORD_FILE, &why);
+	int held = rundir_supervised(&run, err);
+	if (held < 0 || (!record && refuse_unreadable(&run, err) < 0))
+		return -1;
+	in->run_known = record || held;
 	in->run_final = record && record_final(record);
-	in->shim_alive = rundir_supervised(&run, &err) == 1;
+	in->shim_alive = held;
+	return 0;
 }
 
 static void adopt(const struct reaping *r, const char *handle)
@@ -199,7 +220,8 @@ static int judge(struct reaping *r, const json_t *object, struct error *err)
 		.now_ns = clock_realtime_ns(),
 		.grace_seconds = r->driver->options.orphan_grace_period_seconds,
 	};
-	look_at_run(r, &c, &in);
+	if (look_at_run(r, &c, &in, err) < 0)
+		return -1;
 	enum reap_verdict verdict = reap_decide(&in);
 	if (verdict == REAP_KEEP)
 		return 0;
