@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from engines import IMAGE
 from stage import parallel
 
 OWN_CODES = (1, 3, 125, 126, 127, 128, 137, 139, 143, 255)
@@ -68,7 +69,11 @@ def test_command_cannot_run(stage):
     def check(case):
         word, code, status = case
         r = stage.refused(word, code=code, status=status)
-        assert word[:40] in r.err.decode()
+        assert word[:40] in r.err.decode() and IMAGE in r.record["error"]
+        searched = code == "command_not_found" and "/" not in word
+        assert (', looked for on PATH "/bin"' in r.record["error"]) is searched, r.record
+        by_interpreter = "interpreter of its first line" in r.record["remediation"]
+        assert by_interpreter is (word == "/workspace/interpreter"), r.record
     parallel(check, CANNOT_RUN)
 
 

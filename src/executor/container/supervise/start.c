@@ -411,6 +411,10 @@ static void on_start_inspect(void *data, const struct engine_answer *answer)
 		(long long)(known ? seen.exit_code : -1),
 		known && seen.exit_code == EACCES ? ": the socket of its supervisor was refused"
 						  : "");
+	if (known && seen.exit_code == EACCES)
+		error_set_remedy(&err,
+			"on a host with SELinux set selinux_label: z; cloop executor test shows "
+			"where it stops");
 	start_fail(s, &err);
 }
 
@@ -560,7 +564,8 @@ static int verify_all(struct supervisor *s, struct error *err)
 		return -1;
 	if (start_check_limits(s, err) < 0)
 		return -1;
-	if (start_step(s, "verify:environment", err) < 0 || verify_environment(&v, err) < 0)
+	if (start_step(s, "verify:environment", err) < 0 ||
+		verify_environment(&v, &s->search_path, err) < 0)
 		return -1;
 	if (start_step(s, "verify:confinement", err) < 0 || verify_confinement(&v, err) < 0)
 		return -1;
@@ -646,7 +651,11 @@ void start_explain_exec(const struct supervisor *s, const char *word, const stru
 {
 	enum init_exec_verdict verdict = init_exec_judge(f);
 
-	if (verdict == INIT_VERDICT_NOT_FOUND)
+	if (verdict == INIT_VERDICT_NOT_FOUND && s->search_path && !strchr(word, '/'))
+		error_set(err, ERROR_COMMAND_NOT_FOUND,
+			"%s was not found in image %s, looked for on PATH %s", quoted_string(word),
+			quoted_string(s->plan.image), quoted_string(s->search_path));
+	else if (verdict == INIT_VERDICT_NOT_FOUND)
 		error_set(err, ERROR_COMMAND_NOT_FOUND, "%s was not found in image %s",
 			quoted_string(word), quoted_string(s->plan.image));
 	else if (verdict == INIT_VERDICT_NOT_EXECUTABLE)
@@ -656,6 +665,11 @@ void start_explain_exec(const struct supervisor *s, const char *word, const stru
 	else
 		error_set_errno(err, ERROR_EXEC_FAILED, (int)f->error, "starting %s (step %s)",
 			quoted_string(word), init_step_text(f->step));
+	/* The file is there: what the kernel misses is what would run it. */
+	if (verdict == INIT_VERDICT_NOT_EXECUTABLE && f->error == ENOENT)
+		error_set_remedy(err,
+			"the file is there, and what runs it is not in the image: the interpreter "
+			"of its first line, or the loader of another C library");
 }
 
 void start_on_exec_failed(struct supervisor *s, const struct init_failure *f)

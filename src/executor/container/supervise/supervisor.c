@@ -106,6 +106,7 @@ static void supervisor_done(struct supervisor *s)
 	rundir_done(&s->run);
 	home_done(&s->home);
 	error_done(&s->failure);
+	free(s->search_path);
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);
 }

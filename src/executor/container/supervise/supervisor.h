@@ -95,6 +95,7 @@ struct supervisor {
 	struct loop_source *init_ended;
 	struct loop_source *init_timer; /* 10 s without an init: mute */
 	bool mute;
+	char *search_path;    /* the init's PATH, as verified; NULL = not known */
 	pid_t expected_pid;   /* adoption: State.Pid of the engine */
 	int64_t ask_wait_ms;  /* until the engine that does not answer is asked again */
 	int64_t client_until; /* boottime until which a dead supervisor's client may go on */

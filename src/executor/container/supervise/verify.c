@@ -273,7 +273,17 @@ static bool once_and_exact(struct text given, struct text entry)
 	return named == 1 && exact;
 }
 
-int verify_environment(const struct verify *v, struct error *err)
+static char *path_of(struct text given)
+{
+	struct text part;
+
+	while (text_split(&given, '\0', &part))
+		if (text_starts(part, "PATH="))
+			return mem_strndup(part.p + strlen("PATH="), part.len - strlen("PATH="));
+	return NULL;
+}
+
+int verify_environment(const struct verify *v, char **ret_path, struct error *err)
 {
 	AUTO(str) given = STR_INIT(ENVIRON_MAX);
 
@@ -289,6 +299,7 @@ int verify_environment(const struct verify *v, struct error *err)
 		explicit_bzero(given.data, given.len);
 		return -1;
 	}
+	*ret_path = path_of((struct text){str_text(&given), given.len});
 	if (given.data)
 		explicit_bzero(given.data, given.len);
 	return 0;

@@ -50,7 +50,10 @@ must_check int verify_mounts(const struct verify *v, struct error *err);
  */
 must_check int verify_limits(const struct verify *v, const struct cgroup *g,
 	struct limits *ret_effective, struct error *err);
-/* env_mismatch, naming the variable only (§9.6). */
-must_check int verify_environment(const struct verify *v, struct error *err);
+/*
+ * env_mismatch, naming the variable only (§9.6). *ret_path: the PATH that a command is looked for
+ * on, the caller's; NULL = it has none.
+ */
+must_check int verify_environment(const struct verify *v, char **ret_path, struct error *err);
 /* confinement_mismatch (§9.7). */
 must_check int verify_confinement(const struct verify *v, struct error *err);
