@@ -24,9 +24,10 @@ static void take_list(const char *const *list, size_t max, struct strv *ret)
 		(void)!strv_add_words(ret, list);
 }
 
+/* -1 is not given. What marks that below is no number here: it is as much out of range. */
 static int64_t or_absent(int64_t value)
 {
-	return value == -1 ? OPTION_ABSENT : value;
+	return value == -1 ? OPTION_ABSENT : value == OPTION_ABSENT ? OPTION_ABSENT + 1 : value;
 }
 
 static void take_scalars(const struct cloop_container_options *in, struct container_options *raw)

@@ -96,6 +96,8 @@ static void test_refusals_in_order(void **state)
 	assert_fails(cloop_container_options_normalize(&o, &n, err), "option_invalid");
 	o.image_policy.allowed_registries = hosts;
 	assert_fails(cloop_container_options_normalize(&o, &n, err), "sandbox_image_denied");
+	o.log_max_mb = INT64_MIN;
+	assert_fails(cloop_container_options_normalize(&o, &n, err), "option_out_of_range");
 	o.log_max_mb = 4097;
 	assert_fails(cloop_container_options_normalize(&o, &n, err), "option_out_of_range");
 	o.extra_args = many;
