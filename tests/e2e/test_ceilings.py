@@ -9,7 +9,7 @@ import tempfile
 
 import pytest
 
-from engines import IMAGE
+from engines import IMAGE, on
 from stage import parallel
 from test_journal import journal
 from test_limits import ceiling, limited, look
@@ -450,6 +450,25 @@ def test_engine_that_ignores_limits(stage):
     refused = stage.refused("touch", "ran", code="limits_not_applied",
                             env={"CLOOP_FAULT": "limits:believed"})
     assert refused.record["error"].endswith(": memory, swap, cpu, pids"), refused.record
+    assert not (stage.project / "ran").exists()
+
+
+LOOSENED = {  # what a fake engine loses or adds, and what is found on the init's own process
+    "--cap-drop=ALL": "confinement_mismatch",
+    "--security-opt=no-new-privileges": "confinement_mismatch",
+    "--env=HOME=*": "env_mismatch",
+    "--mount=*target=/etc/hosts*": "mount_changed",
+    '--workdir=*) set -- "$@" "$word" --volume=/etc:/mnt/host:ro ;; --nothing': "unexpected_mount",
+}
+
+
+@on("PD")
+def test_engine_that_loosens(stage, fake):
+    for words, code in LOOSENED.items():
+        fake(words)
+        refused = stage.refused("touch", "ran", code=code)
+        assert code != "unexpected_mount" or '"/mnt/host"' in refused.record["error"]
+        stage.home_is_free()  # the container is removed by the fake, too
     assert not (stage.project / "ran").exists()
 
 

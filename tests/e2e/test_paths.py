@@ -1,9 +1,11 @@
 """Names of projects and mount sources, and what a source may be (container-driver.md §7.1, §25.4;
 sandbox-spec.md §7.1, §16.12)."""
 import os
+import subprocess
 
 import pytest
 
+from engines import on
 from stage import parallel
 
 NAMES = [b"a:b", b"a,b", b'a"b"', b"a\nb", b" blank ", b"$(touch pwned)", "ümläut €".encode(),
@@ -150,6 +152,21 @@ def test_refused_mounts(stage):
         assert check["ok"]  # the text is fine; the tree is not
     assert tree(stage.project) == before
     assert stage.run_dirs() == []
+
+
+@on("P")
+@pytest.mark.root
+def test_filesystem_below_the_project(stage):
+    """The engines take mounts of the host along, and leave them writable below read-only ones."""
+    stage.write("real/sub/marker")
+    subprocess.run(["mount", "-t", "tmpfs", "cloop-sub", stage.project / "real/sub"], check=True)
+    try:
+        r = stage.refused("/bin/true", code="unexpected_mount")
+        assert '"/workspace/real/sub"' in r.record["error"] and "unmount it" in r.record["remediation"]
+        stage.spec({"mounts": [{**mount("real", "/mnt/x"), "read_only": True}]})
+        stage.refused("/bin/true", code="mount_source_type")
+    finally:
+        subprocess.run(["umount", "--lazy", stage.project / "real/sub"], check=True)
 
 
 def test_mount_below_the_workspace(stage):

@@ -180,6 +180,15 @@ static uint64_t volume_id(int root, const char *path)
 	return stx.stx_mnt_id;
 }
 
+/* An engine mounts with a directory what the host has mounted below it. */
+static bool comes_along(const struct verify *v, struct text target)
+{
+	for (size_t i = 0; i < v->n_mounts; i++)
+		if (path_at_or_below(target, text_of(v->mounts[i].target)))
+			return true;
+	return false;
+}
+
 static int check_nothing_else(
 	const struct verify *v, const uint64_t *ids, struct text mountinfo, struct error *err)
 {
@@ -195,10 +204,15 @@ static int check_nothing_else(
 				"a mount of the sandbox cannot be read");
 		mount_line_unescape(&target, m.target);
 		struct text t = {str_text(&target), target.len};
-		if (!expected(v, ids, &m, t))
-			return error_set(err, ERROR_UNEXPECTED_MOUNT,
-				"the sandbox has a mount at %s that cloop did not ask for",
-				quoted(t));
+		if (expected(v, ids, &m, t))
+			continue;
+		error_set(err, ERROR_UNEXPECTED_MOUNT,
+			"the sandbox has a mount at %s that cloop did not ask for", quoted(t));
+		return comes_along(v, t)
+			       ? error_set_remedy(err,
+					 "this host has a filesystem mounted there, below the "
+					 "project or what else is mounted: unmount it")
+			       : -1;
 	}
 	return 0;
 }
