@@ -100,8 +100,10 @@ static void keep_line(struct supervisor *s, struct text line)
 	if (line.len == 0)
 		return;
 	auto_fd int fd = has_room(e, line) ? open_events(s) : -1;
-	auto_free char *whole = mem_printf("%.*s\n", (int)line.len, line.p);
-	ssize_t n = fd < 0 ? -1 : write(fd, whole, line.len + 1);
+	AUTO(str) whole = STR_INIT(line.len + 1);
+	str_add(&whole, line.p, line.len);
+	str_add(&whole, "\n", 1);
+	ssize_t n = fd < 0 ? -1 : write(fd, whole.data, whole.len);
 	if (n == (ssize_t)line.len + 1) {
 		e->written += line.len + 1;
 		told_more(s);
