@@ -16,7 +16,8 @@ enum {
 	READ_SIZE = 32 << 10,
 	ROOM = 128 << 10,
 	ROOM_AT_END = 1 << 20, /* more than all that pipes and terminals can hold */
-	SOON_MS = 1000,        /* of the faults attach:idle, attach:stuck */
+	LATE_MAX = ROOM_AT_END,
+	SOON_MS = 1000, /* of the faults attach:idle, attach:stuck */
 };
 
 static const char end_of_file = 'D' & 0x1f; /* ^D */
@@ -316,19 +317,24 @@ static bool read_output(struct attach_output *o)
 		return false;
 	}
 	struct text shown = {buffer, (size_t)n};
+	if (o->owner->stage == ATTACH_OVER)
+		o->late += shown.len;
 	if (!o->redact && !redactor_empty(shared->redactor))
 		o->redact = redact_stream_new(shared->redactor);
 	pass_on(o, o->redact ? redact_stream_write(o->redact, shown, &shared->scratch) : shown);
 	return true;
 }
 
-/* What is left in the pipes of a session that is over, as far as the client takes it. */
+/*
+ * What is left in the pipes of a session that is over, as far as the client takes it: they hold no
+ * more than LATE_MAX, so what comes behind that was written since, by a process that took an end.
+ */
 static void drain(struct attach_session *x)
 {
 	for (size_t i = 0; i < ATTACH_OUTPUTS; i++) {
 		struct attach_output *o = &x->outputs[i];
 		while (o->fd >= 0 && has_room(x))
-			if (!read_output(o) && o->fd >= 0)
+			if ((!read_output(o) || o->late >= LATE_MAX) && o->fd >= 0)
 				end_output(o);
 		if (o->fd >= 0)
 			return;

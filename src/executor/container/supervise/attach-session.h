@@ -48,6 +48,7 @@ struct attach_output {
 	struct loop_source *source;
 	struct redact_stream *redact;
 	bool silent; /* a terminal that nobody has open: looked at again at the end */
+	size_t late; /* bytes read since the session is over */
 };
 
 struct attach_session {

@@ -13,6 +13,7 @@
 #include "sys/clock.h"
 #include "sys/fault.h"
 #include "sys/log.h"
+#include "sys/pipe.h"
 #include "sys/program.h"
 
 enum {
@@ -147,10 +148,15 @@ static void tell_restored(struct supervisor *s)
 static void read_events(struct supervisor *s)
 {
 	struct egress *e = &s->egress;
+	size_t left = pipe_waiting(e->owner.events);
 	char bytes[EGRESS_EVENT_MAX];
-	ssize_t n;
 
-	while (e->owner.events >= 0 && (n = read(e->owner.events, bytes, sizeof(bytes))) > 0) {
+	while (left > 0) {
+		ssize_t n =
+			read(e->owner.events, bytes, left < sizeof(bytes) ? left : sizeof(bytes));
+		if (n <= 0)
+			return;
+		left -= (size_t)n;
 		struct text rest = {bytes, (size_t)n}, line;
 		for (bool first = true; text_split(&rest, '\n', &line); first = false) {
 			if (!first) {

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "sys/clock.h"
+#include "sys/pipe.h"
 #include "sys/spawn.h"
 
 enum { OUT_MAX = 1 << 20, ERR_MAX = 64 << 10 };
@@ -30,17 +31,21 @@ struct engine_call {
 	void *data;
 };
 
+/* What is in the pipe now, or its end. */
 static void stream_drain(struct stream *s)
 {
 	char buffer[4096];
+	size_t taken = 0, there = pipe_waiting(s->fd);
 	ssize_t n;
 
 	if (s->fd < 0)
 		return;
-	while ((n = read(s->fd, buffer, sizeof(buffer))) > 0) {
-		size_t room = s->kept.max - s->kept.len;
-		str_add(&s->kept, buffer, (size_t)n < room ? (size_t)n : room);
-	}
+	do {
+		n = read(s->fd, buffer, sizeof(buffer));
+		size_t got = n > 0 ? (size_t)n : 0, room = s->kept.max - s->kept.len;
+		str_add(&s->kept, buffer, got < room ? got : room);
+		taken += got;
+	} while (n > 0 && taken < there);
 	if (n == 0 && s->source) {
 		loop_remove(s->source);
 		s->source = NULL;

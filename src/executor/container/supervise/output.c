@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "sys/clock.h"
+#include "sys/pipe.h"
 
 /* Reads per turn of one stream, so that the other and the control socket get theirs. */
 enum { FIRST_READER_MS = 500, PATIENCE_MS = 1000, PATIENCE_SHARE = 10, PATIENCE_STEP_MS = 2 };
@@ -104,12 +105,17 @@ int output_open_ends(struct output *o, int fds[2], struct error *err)
 
 void output_take(struct output *o, size_t i, struct str *ret)
 {
+	size_t left = pipe_waiting(o->streams[i].fd);
 	char buffer[4096];
-	ssize_t n;
 
-	while ((n = read(o->streams[i].fd, buffer, sizeof(buffer))) > 0) {
+	while (left > 0) {
 		size_t room = ret->max - ret->len;
+		ssize_t n = read(
+			o->streams[i].fd, buffer, left < sizeof(buffer) ? left : sizeof(buffer));
+		if (n <= 0)
+			return;
 		str_add(ret, buffer, (size_t)n < room ? (size_t)n : room);
+		left -= (size_t)n;
 	}
 }
 
@@ -210,23 +216,20 @@ static bool wait_for_reader(struct output *o)
 	return true;
 }
 
-/* One read; false when there is nothing. */
-static bool read_once(struct output_stream *s)
+/* One read of at most so many bytes; how many, 0 when there is nothing. */
+static size_t read_once(struct output_stream *s, size_t most)
 {
 	struct output *o = s->owner;
-	ssize_t n = read(s->fd, o->buffer, log_writer_fit(o->log));
+	size_t fit = log_writer_fit(o->log);
+	ssize_t n = read(s->fd, o->buffer, most < fit ? most : fit);
 
 	if (n <= 0)
-		return n < 0 && errno == EINTR;
-	if (redactor_empty(o->redactor)) {
-		write_out(s, (struct text){o->buffer, (size_t)n});
-		return true;
-	}
-	if (!s->redact)
+		return 0;
+	struct text bytes = {o->buffer, (size_t)n};
+	if (!s->redact && !redactor_empty(o->redactor))
 		s->redact = redact_stream_new(o->redactor);
-	write_out(s,
-		redact_stream_write(s->redact, (struct text){o->buffer, (size_t)n}, &o->scratch));
-	return true;
+	write_out(s, s->redact ? redact_stream_write(s->redact, bytes, &o->scratch) : bytes);
+	return bytes.len;
 }
 
 static void on_readable(void *data, uint32_t events)
@@ -234,8 +237,9 @@ static void on_readable(void *data, uint32_t events)
 	struct output_stream *s = data;
 
 	(void)events;
-	for (unsigned i = 0; i < READS_A_TURN && !wait_for_reader(s->owner) && read_once(s); i++)
-		;
+	for (unsigned i = 0; i < READS_A_TURN && !wait_for_reader(s->owner); i++)
+		if (read_once(s, READ_SIZE) == 0)
+			return;
 }
 
 void output_start(struct output *o)
@@ -248,6 +252,14 @@ void output_start(struct output *o)
 				o->loop, o->streams[i].fd, EPOLLIN, on_readable, &o->streams[i]);
 }
 
+static void read_rest(struct output_stream *s)
+{
+	size_t n, left = pipe_waiting(s->fd);
+
+	for (; left > 0 && (n = read_once(s, left)) > 0; left -= n)
+		;
+}
+
 void output_finish(struct output *o)
 {
 	loop_remove(o->wait);
@@ -258,8 +270,7 @@ void output_finish(struct output *o)
 		struct output_stream *s = &o->streams[i];
 		if (s->fd < 0)
 			continue;
-		while (read_once(s))
-			;
+		read_rest(s);
 		if (s->redact)
 			write_out(s, redact_stream_end(s->redact, &o->scratch));
 		flush_held(s);

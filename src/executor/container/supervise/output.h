@@ -67,6 +67,9 @@ void output_take(struct output *o, size_t i, struct str *ret);
 must_check int output_redact(struct output *o, struct text value, struct error *err);
 /* Starts reading. */
 void output_start(struct output *o);
-/* Reads to EAGAIN and writes out everything that is held; stops reading. */
+/*
+ * Reads what is in the pipes now and writes out everything that is held; stops reading. What a
+ * process outside the run, which was handed an end, writes from then on is nobody's.
+ */
 void output_finish(struct output *o);
 void output_note(struct output *o, const char *words);

@@ -1,0 +1,10 @@
+/* Pipes whose other end is somebody else's. */
+#pragma once
+
+#include <stddef.h>
+
+/*
+ * Bytes that are in the pipe now; 0 also where that cannot be known. Whoever reads these and no
+ * more comes to an end: reading until there is nothing does not, while others write.
+ */
+size_t pipe_waiting(int fd);
