@@ -257,12 +257,16 @@ static int find_grant(const struct cli *c, struct store *store, char **ret, stru
 
 static void print_tested(const json_t *j)
 {
-	const char *reason = json_get_string(j, "reason");
+	auto_free char *verdict = cli_plain(json_get_string(j, "verdict"));
+	auto_free char *status = cli_plain(json_get_string(j, "status"));
+	struct text rest = json_get_text(j, "reason"), line;
 
-	printf("%s (%s), under %s\n", json_get_string(j, "verdict"), json_get_string(j, "status"),
-		json_get_string(j, "grant"));
-	if (reason)
-		fputs(reason, stdout);
+	printf("%s (%s), under %s\n", verdict, status, json_get_string(j, "grant"));
+	while (rest.len > 0 && text_split(&rest, '\n', &line)) {
+		AUTO(str) shown = STR_INIT(4 * line.len + 1);
+		text_escape(&shown, line, line.len);
+		puts(str_text(&shown));
+	}
 }
 
 static int run_test(struct cli *c, struct error *err)

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "egress/owner.h"
 #include "egress/socket-address.h"
+#include "run/egress-answer.h"
 #include "run/egress-sessions.h"
 #include "run/run-egress.h"
 #include "store/query.h"
@@ -19,7 +20,6 @@
 
 enum { ANSWER_MAX = 65536 };
 #define LISTENER "test"
-#define VERDICT "X-Cloop-Egress-Verdict:"
 
 /* ---- The grant ---- */
 
@@ -125,8 +125,8 @@ static int read_answer(int fd, int64_t until, struct str *ret, struct error *err
 		ssize_t n = recv(fd, bytes, sizeof(bytes), 0);
 		if (n <= 0 || str_add(ret, bytes, (size_t)n) < 0)
 			return 0;
-		if (strstr(str_text(ret), VERDICT " allow\r\n") &&
-			strstr(str_text(ret), "\r\n\r\n"))
+		struct egress_answer a = egress_answer_read((struct text){str_text(ret), ret->len});
+		if (text_is(a.verdict, "allow"))
 			return 0;
 	}
 }
@@ -152,21 +152,13 @@ static int ask(const struct egress_test *t, const struct endpoint *at,
 static json_t *judge(
 	const struct egress_test *t, const struct egress_session *s, struct text answer)
 {
-	const char *head_end = strstr(answer.p, "\r\n\r\n");
-	const char *verdict = strstr(answer.p, VERDICT);
-	struct text word = {.p = "none", .len = 4}, status = {.p = "", .len = 0};
+	struct egress_answer a = egress_answer_read(answer);
+	bool allowed = text_is(a.verdict, "allow");
 
-	if (verdict) {
-		verdict += strlen(VERDICT);
-		word = text_trim((struct text){verdict, strcspn(verdict, "\r\n")});
-	}
-	if (answer.len > 12)
-		status = (struct text){answer.p + 9, 3};
-	bool allowed = text_is(word, "allow");
 	return json_pack("{s:o, s:s, s:s, s:o, s:o, s:b, s:o}", "url", json_from_string(t->url),
-		"grant", t->grant, "session", s->id, "verdict", json_from_bytes(word), "status",
-		json_from_bytes(status), "allowed", allowed, "reason",
-		allowed || !head_end ? json_null() : json_from_string(head_end + 4));
+		"grant", t->grant, "session", s->id, "verdict", json_from_bytes(a.verdict),
+		"status", json_from_bytes(a.status), "allowed", allowed, "reason",
+		allowed || !a.whole ? json_null() : json_from_bytes(a.body));
 }
 
 /* ---- All of it ---- */
