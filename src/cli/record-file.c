@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -18,16 +19,23 @@ void record_file_done(struct record_file *f)
 	*f = RECORD_FILE_INIT;
 }
 
-/* Links that lead to descriptors, a terminal, a FIFO: nothing that could be replaced. */
-static bool is_stream(const char *path)
+/* Links that lead to descriptors. */
+static bool is_link(const char *path)
 {
 	static const char *const links[] = {"/dev/std", "/dev/fd/", "/proc/"};
-	struct stat st;
 
 	for (size_t i = 0; i < ARRAY_SIZE(links); i++)
 		if (strncmp(path, links[i], strlen(links[i])) == 0)
 			return true;
-	return lstat(path, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode));
+	return false;
+}
+
+/* A terminal, a FIFO: nothing that could be replaced. */
+static bool is_stream(int held)
+{
+	struct stat st;
+
+	return held >= 0 && fstat(held, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode));
 }
 
 /*
@@ -67,11 +75,23 @@ static int open_folder(const char *path, struct record_file *f)
 	return 0;
 }
 
+/* By what is held, not by name: its owner may have put a link in its place since it was judged. */
+static int open_path(const char *path, struct record_file *f)
+{
+	char link[64];
+
+	if (is_link(path))
+		return open_stream(path, &f->stream);
+	auto_fd int held = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (!is_stream(held))
+		return open_folder(path, f);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", held);
+	return open_stream(link, &f->stream);
+}
+
 int record_file_open(const char *path, struct record_file *ret, struct error *err)
 {
-	int r = is_stream(path) ? open_stream(path, &ret->stream) : open_folder(path, ret);
-
-	if (r < 0)
+	if (open_path(path, ret) < 0)
 		return error_set_errno(
 			err, ERROR_IO, errno, "writing the record to %s", quoted_string(path));
 	return 0;

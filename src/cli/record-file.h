@@ -1,7 +1,8 @@
 /*
  * The file of --record. Its folder is opened before the run, so that a path that cannot be written
  * refuses the run; and what is in the file's place at the end is replaced, never followed: the path
- * often lies in the workspace, where the workload may have put a link to a file of the host.
+ * often lies in the workspace, where the workload may have put a link to a file of the host. A FIFO
+ * or a device is written to as it was judged, whatever has its name by then.
  */
 #pragma once
 
