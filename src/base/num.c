@@ -255,12 +255,14 @@ bool num_parse_rfc3339(struct text t, int64_t *ret_ns)
 	if (!take_fraction_ns(&t, &fraction) || !take_offset_s(&t, &offset) || t.len > 0)
 		return false;
 	if (!date_exists(year, month, day) || hour > 23 || minute > 59 || second > 59 ||
-		year < 1970 || year > 2200)
+		year < 1970)
 		return false;
 	int64_t s = days_from_epoch(year, month, day) * 86400 + hour * 3600 + minute * 60 + second -
 		    offset;
 	if (s < 0)
 		return false;
-	*ret_ns = s * 1000000000 + fraction;
+	if (__builtin_mul_overflow(s, INT64_C(1000000000), ret_ns) ||
+		__builtin_add_overflow(*ret_ns, fraction, ret_ns))
+		*ret_ns = INT64_MAX;
 	return true;
 }

@@ -37,6 +37,7 @@ enum num_result num_parse_size_mb(struct text t, uint64_t max, uint64_t *ret);
 enum num_result num_parse_duration_ms(struct text t, uint64_t *ret);
 /*
  * RFC 3339 as container-driver.md §16.3 takes it: `T`, optional fraction of 1-9 digits, `Z` or
- * +-hh:mm, seconds <= 59, a real calendar date. False otherwise, or before 1970.
+ * +-hh:mm, seconds <= 59, a real calendar date. False otherwise, or before 1970. What lies beyond
+ * the range (2262) is INT64_MAX: a time in the future like any other.
  */
 bool num_parse_rfc3339(struct text t, int64_t *ret_ns);

@@ -328,8 +328,10 @@ static int read_times(json_t *object, struct egress_grant *g, struct error *err)
 	if (read_time(object, "created_at", &g->created_at_ns, err) < 0 ||
 		read_time(object, "expires_at", &g->expires_at_ns, err) < 0)
 		return -1;
-	if (g->created_at_ns && !g->expires_at_ns)
-		g->expires_at_ns = g->created_at_ns + INT64_C(1000000000) * EGRESS_GRANT_TTL;
+	if (g->created_at_ns && !g->expires_at_ns &&
+		__builtin_add_overflow(g->created_at_ns, INT64_C(1000000000) * EGRESS_GRANT_TTL,
+			&g->expires_at_ns))
+		g->expires_at_ns = INT64_MAX;
 	if (g->expires_at_ns && g->expires_at_ns <= g->created_at_ns) {
 		error_set(err, ERROR_EGRESS_TTL_INVALID, "the grant ends before it begins");
 		return at(err, "expires_at");
