@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/table.h"
+#include "executor/container/runtime.h"
 #include "run/context.h"
 #include "run/look.h"
 
@@ -98,13 +99,36 @@ static void print_findings(const json_t *findings)
 	}
 }
 
+/* Why an executor could not even be made is what preflight's first checks find. */
+static json_t *unavailable_report(const struct executor *e, const struct error *reason)
+{
+	const char *check = error_is(reason, ERROR_RUNTIME_REMOTE) ? "daemon" : "runtime";
+	json_t *finding = json_pack("{s:s, s:s, s:o, s:o}", "name", check, "level", "fail",
+		"message", json_from_string(reason->message), "fix",
+		json_from_string(error_remedy(reason)));
+
+	return json_pack("{s:s, s:s, s:n, s:n, s:[o], s:b, s:s}", "executor_id", e->id, "runtime",
+		runtime_text(NULL), "oci_runtime", "image", "findings", finding, "ok", 0, "code",
+		error_code_text(reason->code));
+}
+
+static int preflight(struct cli *c, const struct executor *e, json_t **ret, struct error *err)
+{
+	const struct error *reason = executor_unavailable_reason(e);
+
+	if (!reason)
+		return executor_preflight(e, cli_option(c, "-C") ? c->dir : NULL, ret, err);
+	*ret = unavailable_report(e, reason);
+	return 0;
+}
+
 /* 0 ok, 1 the smoke run failed, 2 preflight is fatal. */
 static int test(struct cli *c, const struct executor *e, json_t *answer, struct error *err)
 {
 	auto_error struct error failure = ERROR_INIT;
 	auto_json *report = NULL, *smoke = NULL;
 
-	if (executor_preflight(e, cli_option(c, "-C") ? c->dir : NULL, &report, err) < 0)
+	if (preflight(c, e, &report, err) < 0)
 		return -1;
 	json_object_update(answer, report);
 	json_object_set_new(answer, "smoke", json_null());
@@ -154,6 +178,8 @@ static int run_reap(struct cli *c, struct error *err)
 	int r = executor_reap_orphans(e, context.home.path, &names, err);
 	if (c->json && r == 0)
 		cli_print_json(json_pack("{s:o}", "removed", json_from_strings(names.v, names.n)));
+	else if (c->json)
+		error_add_detail(err, "removed", json_from_strings(names.v, names.n));
 	for (size_t i = 0; !c->json && i < names.n; i++)
 		printf("%s\n", names.v[i]);
 	return r < 0 ? -1 : CLI_OK;

@@ -189,6 +189,8 @@ int executor_smoke_test(
 int executor_reap_orphans(
 	const struct executor *e, const char *home, struct strv *ret_names, struct error *err)
 {
+	if (executor_unavailable_reason(e))
+		return refuse(e, "look for what is left", err);
 	if (!e->ops->reap_orphans)
 		return 0;
 	return told(e, e->ops->reap_orphans(e, home, ret_names, err), err);

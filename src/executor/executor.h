@@ -149,7 +149,10 @@ struct executor_ops {
 	/* A real run (§19.2); -1 when it did not succeed, *ret filled as far as it came. */
 	int (*smoke_test)(
 		const struct executor *e, const char *work_dir, json_t **ret, struct error *err);
-	/* Names removed, appended sorted, on failure too (§16.3). Default: nothing to reap. */
+	/*
+	 * Names removed, appended sorted, on failure too (§16.3). Default: nothing to reap; an
+	 * executor that is not available cannot tell.
+	 */
 	int (*reap_orphans)(const struct executor *e, const char *home, struct strv *ret_names,
 		struct error *err);
 

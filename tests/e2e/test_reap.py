@@ -11,6 +11,7 @@ import time
 import pytest
 
 import crashing
+import refusing
 from engines import IMAGE, once
 from stage import parallel
 
@@ -128,6 +129,24 @@ def test_supervisor_that_hangs_is_not_waited_for_long(stage):
     began = time.monotonic()
     assert len(reap_beside(stage, "stop")) == 1
     assert 5 <= time.monotonic() - began < 30
+
+
+@once
+def test_one_that_cannot_be_removed(stage):
+    """It stops no other, and what was removed is told with the error."""
+    stage.answer("ps")
+    for name in ("left", "right"):
+        make(stage, "run", name, command=("true",))
+        crashing.until(lambda n=name: stage.engine.inspect(n)["State"]["Status"] == "exited", "end")
+    refuse = f'case "$*" in *{stage.engine.inspect("left")["Id"]}*) {refusing.REFUSE};; esac'
+    with refusing.engine_without(stage, "rm", refuse):
+        answer = stage.answer("executor", "reap", status=1)
+        assert answer["removed"] == ["right"] and answer["code"] == "engine_failed", answer
+        human = stage.cloop("executor", "reap")
+        assert human.rc == 1 and human.out == b"" and b"not this time" in human.err, human
+    assert there(stage) == {"left"}
+    stage.config()
+    assert reap(stage) == ["left"]
 
 
 def test_two_homes(stage):
