@@ -26,7 +26,7 @@ struct cloop_finding {
 /* Filled by the library, released by cloop_preflight_report_free(). Seed: PreflightReport. */
 struct cloop_preflight_report {
 	const char *executor_id;
-	const char *runtime;
+	const char *runtime; /* for people, as cloop_runtime_string() */
 	const char *image;
 	const char *work_dir; /* "" = none was given */
 	const struct cloop_finding *findings;
@@ -46,7 +46,7 @@ CLOOP_API CLOOP_MUST_CHECK int cloop_preflight_err(
 /* Filled by the library, released by cloop_smoke_result_free(). Seed: SmokeTestResult. */
 struct cloop_smoke_result {
 	const char *image;
-	const char *runtime;
+	const char *runtime;        /* for people, as cloop_runtime_string() */
 	const char *oci_runtime;    /* "" = the engine's own */
 	const char *container_name; /* "" = it had none yet */
 	const char *output;         /* both streams, trimmed, at most 400 bytes */

@@ -9,9 +9,11 @@
 #include "base/mem.h"
 #include "egress/owner.h"
 #include "executor/container/detect.h"
+#include "executor/container/driver/check-facts.h"
 #include "executor/container/driver/driver.h"
 #include "executor/container/driver/egress-address.h"
 #include "executor/container/driver/guest-file.h"
+#include "executor/container/driver/image-platform.h"
 #include "executor/container/driver/image-store.h"
 #include "executor/container/driver/project.h"
 #include "executor/container/driver/smoke.h"
@@ -36,6 +38,7 @@ struct gathered {
 	struct preflight_facts facts;
 	struct strv env;
 	struct captured version, info;
+	json_t *told; /* info, read */
 	struct str words;
 	struct project project;
 	struct error route;
@@ -46,6 +49,7 @@ static void gathered_done(struct gathered *g)
 	strv_done(&g->env);
 	captured_done(&g->version);
 	captured_done(&g->info);
+	json_decref(g->told);
 	str_done(&g->words);
 	project_done(&g->project);
 	error_clear(&g->route);
@@ -109,11 +113,10 @@ static void look_at_info(const struct container_driver *d, struct gathered *g)
 
 	f->info_rc = ask(d, &g->env, args, &g->info);
 	struct text text = {str_text(&g->info.out), g->info.out.len};
-	auto_json *info = f->info_rc == 0
-				  ? json_read(text, INFO_MAX, "info", ERROR_ENGINE_FAILED, &err)
-				  : NULL;
+	if (f->info_rc == 0)
+		g->told = json_read(text, INFO_MAX, "info", ERROR_ENGINE_FAILED, &err);
 	const char *silence =
-		d->runtime.engine == ENGINE_DOCKER ? detect_docker_silence(info) : NULL;
+		d->runtime.engine == ENGINE_DOCKER ? detect_docker_silence(g->told) : NULL;
 	if (silence) {
 		f->info_rc = 1;
 		text_escape(&g->words, text_of(silence), FAILURE_QUOTE_BYTES_MAX);
@@ -123,14 +126,14 @@ static void look_at_info(const struct container_driver *d, struct gathered *g)
 	f->info_words = (struct text){str_text(&g->words), g->words.len};
 	if (f->info_rc != 0)
 		return;
-	const json_t *store = json_object_get(info, "store");
+	const json_t *store = json_object_get(g->told, "store");
 	f->runroot_tmpfs =
 		d->runtime.engine == ENGINE_DOCKER || on_tmpfs(json_get_string(store, "runRoot"));
 	if (d->runtime.engine != ENGINE_DOCKER)
 		return;
 	f->docker_rootless = text_has(text, "name=rootless");
 	f->docker_userns = text_has(text, "name=userns");
-	const json_t *runtimes = json_object_get(info, "Runtimes");
+	const json_t *runtimes = json_object_get(g->told, "Runtimes");
 	if (d->options.oci_runtime[0] && json_is_object(runtimes))
 		f->registered = json_object_get(runtimes, d->options.oci_runtime) ? REGISTERED_YES
 										  : REGISTERED_NO;
@@ -261,8 +264,12 @@ static void gather(const struct container_driver *d, const char *work_dir, struc
 	look_at_kvm(f);
 	look_at_network(d, f);
 	look_at_proxy(d, g);
-	if (f->version_rc == 0 && f->info_rc == 0)
+	f->devices_granted = check_facts_devices_granted(d->home);
+	f->images_pinned = check_facts_images_pinned(d);
+	if (f->version_rc == 0 && f->info_rc == 0) {
 		look_at_image(d, g);
+		f->runc_link_bug = check_facts_old_runc(d, &g->env, g->told, CALL_TIMEOUT_MS);
+	}
 	if (work_dir)
 		look_at_work_dir(d, work_dir, g);
 }
@@ -282,7 +289,7 @@ int container_driver_preflight(
 	gather(d, work_dir, &g);
 	preflight_judge(&g.facts, &report);
 	*ret = json_pack("{s:s, s:s, s:s, s:s, s:o, s:b}", "executor_id", e->id, "runtime",
-		engine_text(d->runtime.engine), "oci_runtime", d->options.oci_runtime, "image",
+		runtime_text(&d->runtime), "oci_runtime", d->options.oci_runtime, "image",
 		d->options.image, "findings", preflight_report_to_json(&report), "ok",
 		preflight_ok(&report));
 	if (work_dir)
@@ -346,27 +353,39 @@ static int run_smoke(const struct executor *e, const char *dir, const char *home
 	return smoke_run(e, &start, result, err);
 }
 
+/* work_dir: NULL = a directory made for it. */
+static int smoke_in(const struct executor *e, const char *work_dir, const char *home,
+	json_t *result, struct error *err)
+{
+	char dir[] = "/tmp/cloop-smoke-XXXXXX";
+	int r = 0;
+
+	if (work_dir)
+		return run_smoke(e, work_dir, home, result, err);
+	r = make_smoke_dir(container_driver_of(e), dir, err);
+	if (r == 0)
+		r = run_smoke(e, dir, home, result, err);
+	remove_temporary(dir);
+	return r;
+}
+
 int container_driver_smoke_test(
 	const struct executor *e, const char *work_dir, json_t **ret, struct error *err)
 {
 	const struct container_driver *d = container_driver_of(e);
-	char dir[] = "/tmp/cloop-smoke-XXXXXX", temporary_home[] = "/tmp/cloop-home-XXXXXX";
+	char temporary_home[] = "/tmp/cloop-home-XXXXXX";
 	const char *home = d->home;
-	int r = 0;
 
 	*ret = json_pack("{s:s, s:s, s:s, s:s, s:n, s:n, s:n, s:n}", "image", d->options.image,
-		"runtime", engine_text(d->runtime.engine), "oci_runtime", d->options.oci_runtime,
+		"runtime", runtime_text(&d->runtime), "oci_runtime", d->options.oci_runtime,
 		"mounted_binary", "/usr/local/bin/cloop", "container_name", "output", "exit_code",
 		"duration_ms");
 	if (!home && !mkdtemp(temporary_home))
 		return error_set_errno(err, ERROR_IO, errno, "making a temporary home");
 	home = home ? home : temporary_home;
-	if (!work_dir)
-		r = make_smoke_dir(d, dir, err);
+	int r = image_platform_check(d, home, err);
 	if (r == 0)
-		r = run_smoke(e, work_dir ? work_dir : dir, home, *ret, err);
-	if (!work_dir)
-		remove_temporary(dir);
+		r = smoke_in(e, work_dir, home, *ret, err);
 	if (!d->home)
 		remove_temporary(temporary_home);
 	return r;
