@@ -8,10 +8,14 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "executor/container/driver/guest-hash.h"
+#include "executor/rundir/record.h"
+#include "executor/rundir/rundir.h"
+#include "sys/file-list.h"
 #include "sys/file.h"
+#include "sys/log.h"
 #include "sys/program.h"
 
-enum { NAME_DIGITS = 16 };
+enum { NAME_DIGITS = 16, VERSIONS_MAX = 1000 };
 
 static char *folder(const char *home)
 {
@@ -68,4 +72,81 @@ int guest_file_install(const char *home, struct error *err)
 		return error_set(
 			err, ERROR_GUEST_UNUSABLE, "%s lies on a filesystem without exec", path);
 	return 0;
+}
+
+/* ---- Other versions ---- */
+
+static bool is_another(const char *name)
+{
+	return text_is_hex(text_of(name), NAME_DIGITS) &&
+	       strncmp(name, GUEST_SHA256, NAME_DIGITS) != 0;
+}
+
+static bool has_warning(const json_t *record, const char *code)
+{
+	size_t i;
+	json_t *warning;
+
+	json_array_foreach(json_object_get(record, "warnings"), i,
+		warning) if (text_is(json_get_text(warning, "code"), code)) return true;
+	return false;
+}
+
+/* Its container is gone, or was never made. */
+static bool over(const struct rundir *run)
+{
+	auto_error struct error err = ERROR_INIT;
+	auto_json *record = rundir_read(run, RECORD_FILE, &err);
+
+	return record && record_final(record) && !rundir_has_leftovers(run) &&
+	       !has_warning(record, "container_left") && rundir_supervised(run, &err) == 0;
+}
+
+/* Adds the path of the one that the run has; false: nobody knows which that is. */
+static bool add_used(const struct home *h, const char *handle, struct strv *used)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO(rundir) run = RUNDIR_INIT;
+
+	if (rundir_open(h, handle, &run, &err) < 0)
+		return error_is(&err, ERROR_HANDLE_NOT_FOUND);
+	if (over(&run))
+		return true;
+	auto_json *request = rundir_read(&run, REQUEST_FILE, &err);
+	const char *path = json_get_string(request, "guest");
+	return request && (!path || strv_add(used, path) == 0);
+}
+
+static bool is_used(const struct home *h, const char *version, const struct strv *used)
+{
+	auto_free char *path = mem_printf("%s/guest/%s/cloop-guest", h->path, version);
+
+	return strv_has(used, path);
+}
+
+void guest_file_reap(const struct home *h)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO(strv) versions = STRV_INIT(VERSIONS_MAX);
+	AUTO(strv) handles = STRV_INIT(RUNDIR_RUNS_MAX);
+	AUTO(strv) used = STRV_INIT(RUNDIR_RUNS_MAX);
+	bool any = false;
+
+	auto_fd int dir = openat(h->fd, "guest", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0)
+		return;
+	file_list_at(dir, "", &versions);
+	strv_foreach (version, &versions)
+		any |= is_another(*version);
+	if (!any || rundir_handles(h, &handles, &err) < 0)
+		return;
+	strv_foreach (handle, &handles)
+		if (!add_used(h, *handle, &used))
+			return;
+	strv_foreach (version, &versions) {
+		auto_error struct error one = ERROR_INIT;
+		if (is_another(*version) && !is_used(h, *version, &used) &&
+			file_remove_tree_at(dir, *version, &one) < 0)
+			log_warning("%s", one.message);
+	}
 }

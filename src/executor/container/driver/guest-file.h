@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "base/error.h"
+#include "executor/rundir/home.h"
 
 /* Its path; caller frees. Makes no file. */
 must_check char *guest_file_path(const char *home);
@@ -13,3 +13,8 @@ must_check char *guest_file_path(const char *home);
  * otherwise.
  */
 must_check int guest_file_install(const char *home, struct error *err);
+/*
+ * Removes those of other versions that no run's container uses. One that cannot be read keeps them
+ * all: the next one who looks may know more.
+ */
+void guest_file_reap(const struct home *h);

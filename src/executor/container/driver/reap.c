@@ -7,6 +7,7 @@
 #include "executor/container/decisions/reap.h"
 #include "executor/container/driver/derived-reap.h"
 #include "executor/container/driver/driver.h"
+#include "executor/container/driver/guest-file.h"
 #include "executor/container/driver/network-reap.h"
 #include "executor/container/driver/shim.h"
 #include "executor/container/inspect.h"
@@ -384,6 +385,7 @@ int container_driver_reap(
 		result = -1;
 	}
 	stage_sweep(&r.home);
+	guest_file_reap(&r.home);
 	strv_sort(ret_names);
 	return result;
 }

@@ -672,6 +672,9 @@ int container_driver_start(const struct executor *e, const struct executor_start
 		return -1;
 	stage_sweep(&p.home);
 	prune_runs(&p.home);
+	/* The first start of a version that is new here. */
+	if (faccessat(AT_FDCWD, p.guest, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		guest_file_reap(&p.home);
 	if (rundir_create(&p.home, &run, err) < 0)
 		return -1;
 	memcpy(ret_handle, run.handle, HANDLE_SIZE);
