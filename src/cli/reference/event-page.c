@@ -62,7 +62,7 @@ static const struct row journal[] = {
 };
 
 static const struct row warnings[] = {
-	{"build_without_network", "", "the image for `setup` was built without a network, since that of the run is filtered or leads to the egress proxy"},
+	{"build_without_network", "", "the image for `setup` was built without a network, since that of the run is filtered"},
 	{"container_left", "", "the container could not be removed; `cloop executor reap` takes it"},
 	{"disk_low", "", "the run waited, or was frozen, for want of free space"},
 	{"disk_unknown", "", "how much the workspace holds is not known"},

@@ -68,7 +68,6 @@ struct container_request {
 	struct limits limits;
 	bool disable_network;
 	struct text egress_scope; /* "", "public", "none" */
-	bool egress_session;      /* it goes out by the egress proxy, under a grant */
 	struct text network;      /* made for this run; "" = the option */
 	const struct text *dns;
 	size_t n_dns;

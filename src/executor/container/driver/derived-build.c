@@ -232,9 +232,8 @@ static void add_hint(const struct derived_build *b, struct text words, struct er
 			"what is missing on this host");
 	else if (network && strcmp(b->network, "none") == 0)
 		error_set_remedy(err,
-			"look at the output; the build had no network, since the run has none, a "
-			"filtered one, or one under a grant: put what it downloads into the image "
-			"named in image:");
+			"look at the output; the build had no network, since the run has none or "
+			"a filtered one: put what it downloads into the image named in image:");
 	else if (strcmp(b->network, "none") == 0)
 		add_no_network(err);
 }

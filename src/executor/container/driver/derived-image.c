@@ -37,7 +37,6 @@ void derived_image_network(const struct container_driver *d, const struct contai
 		.disabled = r->disable_network,
 		.filtered = d->options.egress_filter_enabled || r->network.len > 0,
 		.egress_scope = scope,
-		.egress_session = r->egress_session,
 	};
 
 	snprintf(out, DERIVED_NETWORK_SIZE, "%s", setup_network_of(&network));

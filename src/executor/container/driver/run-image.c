@@ -72,7 +72,7 @@ void run_image_warn(const struct run_image *i, json_t *record)
 	if (i->build.without_network)
 		record_warn(record, "build_without_network",
 			"the image for setup is built without a network, since that of the run is "
-			"filtered or leads to the egress proxy");
+			"filtered");
 }
 
 void run_image_record(const struct run_image *i, json_t *record)
