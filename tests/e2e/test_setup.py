@@ -18,6 +18,7 @@ import time
 import pytest
 
 import crashing
+import filtering
 from engines import IMAGE, rootfs
 from stage import parallel
 
@@ -372,6 +373,11 @@ def test_no_more_network_than_the_run(stage):
     if stage.engine.uid == 0:  # rootless needs a device that not every host opens to its users
         r = stage.sh("cat /r-net")
         assert (r.rc, sorted(r.out.split())) == (0, [b"eth0", b"lo"]), r
+        # A filtered one a builder would attach without the filter.
+        stage.config(network="bridge", egress_filter=filtering.FILTER)
+        told = stage.answer("sandbox", "explain", "-C", stage.project)
+        assert told["build_network"] == "none", told
+        assert "build_without_network" in [w["code"] for w in told["warnings"]]
 
 
 # ---- Text of the commands ----
