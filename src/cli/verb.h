@@ -27,7 +27,8 @@ struct option {
 enum {
 	VERB_JSON = 1 << 0,     /* takes --json */
 	VERB_DIR = 1 << 1,      /* takes -C */
-	VERB_HOME = 1 << 2,     /* takes --home */
+	VERB_HOME = 1 << 2,     /* takes --home, and --config: who looks at runs takes back what is
+				 * due, for which the engine is asked that the file names */
 	VERB_CONFIG = 1 << 3,   /* takes --config */
 	VERB_ARGV = 1 << 4,     /* words after -- are a command of the sandbox (cli.argv) */
 	VERB_ANY_WORD = 1 << 5, /* a word with a dash that is no known option is an argument */

@@ -91,7 +91,7 @@ static const struct common {
 } common_flags[] = {
 	{VERB_DIR, "-C"},
 	{VERB_HOME, "--home"},
-	{VERB_CONFIG, "--config"},
+	{VERB_CONFIG | VERB_HOME, "--config"},
 	{VERB_JSON, "--json"},
 };
 

@@ -54,6 +54,8 @@ static void test_lines(void **state)
 		{{"cloop", "version", "-x"}, "unknown option \"-x\"", NULL},
 		{{"cloop", "version", "--json=1"}, "takes no value", NULL},
 		{{"cloop", "version", "--home", "x"}, "does not take --home", NULL},
+		{{"cloop", "version", "--config", "x"}, "does not take --config", NULL},
+		{{"cloop", "ps", "--config", "x", "--home", "y"}, NULL, NULL},
 		{{"cloop", "-C"}, "-C needs a value: DIR", NULL},
 		{{"cloop", "--home", "--", "x"}, "--home needs a value", NULL},
 		{{"cloop", "--home", "a", "--home=b", "help"}, "--home is given twice", NULL},
