@@ -10,12 +10,13 @@
 #include "config/template.h"
 #include "run/probe.h"
 
-enum { FILE_MAX = 65536, ENTRIES = 6 };
+enum { FILE_MAX = 65536, ENTRIES = 7 };
 
 static int render(const struct probe *p, struct str *ret, struct error *err)
 {
 	char *runtime[] = {p->runtime, NULL};
 	char *oci_runtime[] = {p->oci_runtime, NULL};
+	char z[] = "z", *label[] = {z, NULL};
 	const struct template_entry entries[ENTRIES] = {
 		{"executors.allow_host_process", NULL,
 			"nothing runs outside a sandbox unless you say so"},
@@ -30,12 +31,15 @@ static int render(const struct probe *p, struct str *ret, struct error *err)
 		{"executors.container.image", NULL,
 			"the image of projects that name none; cloop never pulls"},
 		{"executors.container.network", NULL, "none, bridge, or a network that you made"},
+		{"executors.container.selinux_label", label,
+			"SELinux enforces here: what a sandbox sees of the host gets a label"},
 	};
+	size_t n = p->selinux ? ENTRIES : ENTRIES - 1;
 
 	return template_render(
 		"cloop: what anyone may have. `cloop config check` judges this file,\n"
 		"`cloop config show --defaults` lists every key.",
-		entries, ENTRIES, ret, err);
+		entries, n, ret, err);
 }
 
 static void report(const struct probe *p)

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "executor/container/detect.h"
 #include "executor/container/driver/driver.h"
+#include "executor/container/driver/host-facts.h"
 #include "sys/cgroup.h"
 #include "sys/file.h"
 
@@ -103,6 +104,7 @@ static int try_runtime(
 	mem_set_string(&raw.runtime, engine);
 	mem_set_string(&raw.oci_runtime, oci_runtime);
 	mem_set_string(&raw.image, PROBE_IMAGE);
+	mem_set_string(&raw.selinux_label, host_facts_selinux() ? "z" : "");
 	if (container_options_normalize(&raw, &options, err) < 0 ||
 		container_driver_open(home->path, &options, &settings, &e, err) < 0)
 		return -1;
@@ -155,9 +157,8 @@ static void try_engine(enum engine engine, const struct home *home, struct probe
 	(void)!engine_call(&runtime, home, remove, &err);
 }
 
-static void look_at_host(struct probe *p)
+static void look_at_groups(struct probe *p)
 {
-	struct rlimit files;
 	int version = cgroup_version();
 	bool delegated = cgroup_delegated(CGROUP_CPU) && cgroup_delegated(CGROUP_MEMORY) &&
 			 cgroup_delegated(CGROUP_PIDS);
@@ -167,14 +168,37 @@ static void look_at_host(struct probe *p)
 		strv_add(&p->missing, "limits: an ordinary user needs cgroup v2 with cpu, memory "
 				      "and pids delegated; "
 				      "files with `resources` are refused");
+}
+
+/* Rootless podman gives sandboxes their users from them. */
+static void look_at_subids(struct probe *p)
+{
+	if (geteuid() == 0)
+		return;
+	if (host_facts_subids())
+		strv_add(&p->found, "own ranges of user and group ids");
+	else
+		strv_add(&p->missing,
+			"podman: no own range in /etc/subuid and /etc/subgid, or no newuidmap "
+			"(usermod --add-subuids, --add-subgids; apt install uidmap)");
+}
+
+static void look_at_host(struct probe *p)
+{
+	struct rlimit files;
+
+	look_at_groups(p);
+	look_at_subids(p);
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0)
 		strv_addf(&p->found, "at most %llu open files", (unsigned long long)files.rlim_max);
-	if (!installed("nft"))
+	if (installed("nft"))
+		strv_add(&p->found, "nft, which egress filters need");
+	else
 		strv_add(&p->missing,
 			"nft: not installed, egress cannot be filtered (apt install nftables)");
-	if (access("/sys/fs/selinux/enforce", F_OK) == 0)
-		strv_add(&p->found,
-			"SELinux: set executors.container.selinux_label to z if it enforces");
+	p->selinux = host_facts_selinux();
+	if (p->selinux)
+		strv_add(&p->found, "SELinux enforces: selinux_label is z");
 }
 
 void probe_host(const struct home *home, struct probe *ret)

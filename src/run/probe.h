@@ -10,6 +10,7 @@
 struct probe {
 	char *runtime;       /* "podman", "docker"; NULL = no engine starts a container here */
 	char *oci_runtime;   /* "" = the engine's own; NULL with runtime */
+	bool selinux;        /* it enforces: sources of mounts need a label */
 	struct strv found;   /* lines for people */
 	struct strv missing; /* lines, each with what to install or do */
 };

@@ -211,6 +211,8 @@ def test_config_init_finds_what_works(stage):
     assert r.rc == 0, r
     text = stage.config_file.read_text()
     assert re.search(r"runtime:\s*\"?podman", text)
+    assert b"found: nft" in r.err
+    assert (b"found: own ranges of user and group ids" in r.err) == (stage.engine.key == "R")
     assert stage.cloop("config", "init").rc == 1  # never over an existing one
     assert stage.cloop("config", "check").rc == 0
     stage.spec({"image": IMAGE})

@@ -13,6 +13,7 @@
 #include "executor/container/driver/driver.h"
 #include "executor/container/driver/egress-address.h"
 #include "executor/container/driver/guest-file.h"
+#include "executor/container/driver/host-facts.h"
 #include "executor/container/driver/image-platform.h"
 #include "executor/container/driver/image-store.h"
 #include "executor/container/driver/project.h"
@@ -27,7 +28,6 @@
 #include "sys/cancel.h"
 #include "sys/cgroup.h"
 #include "sys/clock.h"
-#include "sys/env.h"
 #include "sys/file.h"
 #include "sys/log.h"
 
@@ -69,33 +69,6 @@ static int ask(const struct container_driver *d, const struct strv *env, const c
 	};
 
 	return client_run(&call, ret, &err);
-}
-
-static bool file_has_range(const char *path, const char *user)
-{
-	auto_error struct error err = ERROR_INIT;
-	AUTO(str) bytes = STR_INIT(1 << 20);
-	struct text rest, line;
-
-	if (file_read(path, (1 << 20) - 1, &bytes, &err) < 0)
-		return false;
-	rest = (struct text){str_text(&bytes), bytes.len};
-	auto_free char *by_name = mem_printf("%s:", user);
-	auto_free char *by_id = mem_printf("%u:", geteuid());
-	while (text_split(&rest, '\n', &line))
-		if (text_starts(line, by_name) || text_starts(line, by_id))
-			return true;
-	return false;
-}
-
-static bool has_subids(void)
-{
-	const char *user = env_get("USER");
-
-	user = user ? user : env_get("LOGNAME");
-	return file_has_range("/etc/subuid", user ? user : "?") &&
-	       file_has_range("/etc/subgid", user ? user : "?") &&
-	       access("/usr/bin/newuidmap", X_OK) == 0;
 }
 
 static bool on_tmpfs(const char *path)
@@ -180,14 +153,6 @@ static void look_at_proxy(const struct container_driver *d, struct gathered *g)
 		f->egress_no_route = g->route.message;
 }
 
-static bool selinux_enforcing(void)
-{
-	AUTO(str) text = STR_INIT(16);
-
-	return file_read_at(AT_FDCWD, "/sys/fs/selinux/enforce", 15, &text) == 0 &&
-	       str_text(&text)[0] == '1';
-}
-
 static void look_at_image(const struct container_driver *d, struct gathered *g)
 {
 	auto_error struct error err = ERROR_INIT;
@@ -248,11 +213,11 @@ static void gather(const struct container_driver *d, const char *work_dir, struc
 			     cgroup_delegated(CGROUP_PIDS),
 		.oci_runtime = text_of(d->options.oci_runtime),
 		.network_none = strcmp(d->options.network, "none") == 0,
-		.selinux_enforcing = selinux_enforcing(),
+		.selinux_enforcing = host_facts_selinux(),
 		.selinux_labelled = d->options.selinux_label[0] != '\0',
 		.euid = geteuid(),
 		.allow_root_user = d->options.allow_root_user,
-		.subids = has_subids(),
+		.subids = host_facts_subids(),
 	};
 	environment_client(
 		d->runtime.engine, environ, d->runtime.endpoint, d->home ? d->home : "", &g->env);
