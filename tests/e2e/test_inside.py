@@ -1,8 +1,11 @@
 """What a workload finds around itself (container-driver.md §7, §25.3)."""
+import json
 import os
 import re
 
 import pytest
+
+from engines import on
 
 LOOK = r"""
 echo "uid $(id -u) $(id -g)"
@@ -116,6 +119,26 @@ def test_descriptors(stage):
     seen = {left.split()[-1]: right for left, right in seen}
     assert sorted(seen) == ["0", "1", "2"] and seen["0"] == "/dev/null"
     assert seen["1"].endswith("stdout.fifo") and seen["2"].endswith("stderr.fifo")
+
+
+@on("D")
+@pytest.mark.root
+def test_docker_of_an_ordinary_user(stage):
+    """Only for projects of one's own: nothing could be handed to another owner's sandbox."""
+    uid, other = 12345, 12346
+    place = stage.dir / "user"
+    place.mkdir()
+    os.chown(place, uid, uid)
+    (stage.engine.place / "d.sock").chmod(0o666)
+    for owner, code in (((uid, uid), None), ((other, uid), "owner_not_self"),
+                        ((uid, other), "owner_not_self"), ((0, 0), "root_user")):
+        os.chown(stage.project, *owner)
+        r = stage.cloop("run", "-C", stage.project, "--record", place / "record", "--", "id", "-u",
+                        env={"HOME": str(place), "CLOOP_HOME": str(place / "home")},
+                        user=uid, group=uid, extra_groups=[])
+        record = json.loads((place / "record").read_text())
+        assert record["code"] == code and r.rc == (125 if code else 0), r
+        assert code or r.out == f"{uid}\n".encode()
 
 
 def test_root_project_is_refused(stage):

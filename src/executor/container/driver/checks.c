@@ -183,12 +183,13 @@ static void look_at_work_dir(
 
 	w->given = true;
 	w->path = text_of(work_dir);
-	if (project_open(work_dir, &d->runtime, &g->project, &err) < 0) {
-		w->is_dir = error_is(&err, ERROR_OWNER_NOT_SELF);
-		w->refused = w->is_dir;
+	if (project_open(work_dir, &d->runtime, &g->project, &err) < 0)
+		return;
+	w->is_dir = true;
+	if (project_check_owner(&g->project, &d->runtime, &err) < 0) {
+		w->refused = true;
 		return;
 	}
-	w->is_dir = true;
 	w->path = text_of(g->project.path);
 	auto_free char *user_home = home_of_user_resolved();
 	w->refused = validate_work_dir(w->path, text_of(user_home), text_of(d->home ? d->home : ""),

@@ -62,14 +62,19 @@ int project_open(
 			quoted_string(p.path));
 	p.uid = runtime->rootless ? geteuid() : st.st_uid;
 	p.gid = runtime->rootless ? getegid() : st.st_gid;
-	if (!runtime->rootless && geteuid() != 0 && (p.uid != geteuid() || p.gid != getegid()))
-		return error_set(err, ERROR_OWNER_NOT_SELF,
-			"%s belongs to %u:%u, and docker is called by %u:%u", quoted_string(p.path),
-			p.uid, p.gid, geteuid(), getegid());
 	look_at_files(&p);
 	*ret = p;
 	p = PROJECT_INIT;
 	return 0;
+}
+
+int project_check_owner(const struct project *p, const struct runtime *runtime, struct error *err)
+{
+	if (runtime->rootless || geteuid() == 0 || (p->uid == geteuid() && p->gid == getegid()))
+		return 0;
+	return error_set(err, ERROR_OWNER_NOT_SELF,
+		"%s belongs to %u:%u, and docker is called by %u:%u", quoted_string(p->path),
+		p->uid, p->gid, geteuid(), getegid());
 }
 
 int project_open_file(const struct project *p, enum project_file f, struct error *err)

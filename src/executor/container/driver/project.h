@@ -26,11 +26,14 @@ struct project {
 void project_done(struct project *p);
 
 /*
- * Opens dir. Errors: work_dir_missing, not_a_project, owner_not_self. Whether the path and the
- * owner are acceptable is argv_build()'s to say.
+ * Opens dir. Errors: work_dir_missing, not_a_project. Whether the path and the owner are acceptable
+ * is argv_build()'s to say.
  */
 must_check int project_open(
 	const char *dir, const struct runtime *runtime, struct project *ret, struct error *err);
+/* owner_not_self: docker's caller is not root and cannot hand pipes to the owner (§7.3). */
+must_check int project_check_owner(
+	const struct project *p, const struct runtime *runtime, struct error *err);
 
 /* A mount source of the file, opened or found missing. */
 struct project_source {

@@ -264,7 +264,7 @@ static int prepare(struct preparation *p, const struct executor *e,
 	p->user_home = home_of_user_resolved();
 	if (project_open(dir, &d->runtime, &p->project, err) < 0 ||
 		run_network_decide(d, start->request, &p->network, err) < 0 ||
-		check_request(p, err) < 0)
+		check_request(p, err) < 0 || project_check_owner(&p->project, &d->runtime, err) < 0)
 		return -1;
 	if (open_sources(p, err) < 0 || open_repositories(p, err) < 0 ||
 		prepare_lease(p, err) < 0 ||
