@@ -56,7 +56,8 @@ int project_open(
 	if (!p.path)
 		return error_set_errno(err, ERROR_NOT_A_PROJECT, errno, "opening the project %s",
 			quoted_string(dir));
-	p.fd = open(p.path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	/* What is judged is this path: a link on its way now would lead somewhere else. */
+	p.fd = file_open_resolved(p.path, O_PATH);
 	if (p.fd < 0 || fstat(p.fd, &st) < 0)
 		return error_set_errno(err, ERROR_NOT_A_PROJECT, errno, "opening the project %s",
 			quoted_string(p.path));

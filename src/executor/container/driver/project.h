@@ -26,8 +26,8 @@ struct project {
 void project_done(struct project *p);
 
 /*
- * Opens dir. Errors: work_dir_missing, not_a_project. Whether the path and the owner are acceptable
- * is argv_build()'s to say.
+ * Opens dir. Errors: work_dir_missing, not_a_project (also when a link was put on its way since it
+ * was resolved). Whether the path and the owner are acceptable is argv_build()'s to say.
  */
 must_check int project_open(
 	const char *dir, const struct runtime *runtime, struct project *ret, struct error *err);
