@@ -16,6 +16,7 @@
 #include "executor/container/init/init-exec.h"
 #include "executor/container/inspect.h"
 #include "executor/container/supervise/devices.h"
+#include "executor/container/supervise/make-source.h"
 #include "executor/container/supervise/mask.h"
 #include "executor/container/supervise/supervisor.h"
 #include "executor/container/supervise/verify.h"
@@ -183,41 +184,6 @@ static int open_guest(struct supervisor *s, struct error *err)
 	return 0;
 }
 
-/*
- * mkdir -p below the workspace without following a link; opens the last component. What is made is
- * the workspace's owner's; the folder of hooks is that of the owner of .git (§7.2).
- */
-static int make_source(struct supervisor *s, const char *relative, int *ret_fd, struct error *err)
-{
-	bool hooks = strcmp(relative, project_file_path(PROJECT_GIT_HOOKS)) == 0;
-	struct text rest = text_of(relative), part;
-	struct stat owner;
-
-	auto_fd int at = dup(s->mount_fds[0]);
-	if (at < 0 || fstat(at, &owner) < 0)
-		return error_set_errno(err, ERROR_IO, errno, "looking at the workspace");
-	while (text_split(&rest, '/', &part)) {
-		auto_free char *name = mem_strndup(part.p, part.len);
-		if (hooks && fstat(at, &owner) < 0)
-			return error_set_errno(
-				err, ERROR_IO, errno, "looking at the owner of .git");
-		int made = mkdirat(at, name, 0755);
-		int next = file_open_at(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0,
-			FILE_BENEATH | FILE_NO_SYMLINKS);
-		if (next < 0)
-			return error_set_errno(err, ERROR_MOUNT_CHANGED, errno,
-				"making the mount source %s", quoted_string(relative));
-		close(at);
-		at = next;
-		if (made == 0 && fchownat(at, "", owner.st_uid, owner.st_gid, AT_EMPTY_PATH) < 0)
-			return error_set_errno(err, ERROR_MOUNT_SOURCE_UNREADABLE, errno,
-				"giving the mount source %s to the project's owner",
-				quoted_string(relative));
-	}
-	*ret_fd = TAKE_FD(at);
-	return 0;
-}
-
 static int open_mount(struct supervisor *s, size_t i, struct error *err)
 {
 	const struct plan_mount *m = &s->plan.mounts[i];
@@ -228,7 +194,7 @@ static int open_mount(struct supervisor *s, size_t i, struct error *err)
 			       ? 0
 			       : error_set(err, ERROR_SHIM_FAILED, "a mount was not handed over");
 	case PLAN_MOUNT_MAKE:
-		return make_source(s, m->source, &s->mount_fds[i], err);
+		return make_source(s->mount_fds[0], m->source, &s->mount_fds[i], err);
 	case PLAN_MOUNT_GUEST:
 		s->mount_fds[i] = dup(s->guest_fd);
 		return 0;

@@ -6,6 +6,7 @@
  * (supervise_adopt, §16.2); from then on both are the same:
  *
  *   start.c    the steps up to `go`; undoing them        gate.c    the init's socket and messages
+ *   make-source.c  mount sources that are missing
  *   output.c   FIFOs -> redaction -> log                 stop.c    signals, ladders, the deadline
  *   finish.c   from the end of the init to the final     server.c  the control socket
  *              record, `end`                             adopt.c   taking over
