@@ -56,6 +56,13 @@ static int choose_words(struct series *s, const struct claimed_task *t, struct e
 		err, "name it: cloop run --task %lld -- ARGV", (long long)t->attempt.id);
 }
 
+static int run_task(struct series *s, const struct claimed_task *t, struct error *err)
+{
+	if (choose_words(s, t, err) < 0 || project_file_make_folder(s->project, err) < 0)
+		return run_session_refused(s->cli, &s->job, err);
+	return run_session(s->cli, &s->job, err);
+}
+
 /* Exit status, NO_MORE, or -1. */
 static int run_next(struct series *s, struct error *err)
 {
@@ -63,15 +70,13 @@ static int run_next(struct series *s, struct error *err)
 
 	int r = claimed_task_take(&s->home, s->project, s->id, &t, err);
 	if (r != 0)
-		return r < 0 ? -1 : NO_MORE;
+		return r < 0 ? run_session_refused(s->cli, &s->job, err) : NO_MORE;
 	s->begun++;
 	announce(s, &t);
 	s->job.title = t.title;
 	s->job.task = &t.attempt;
 	s->job.handle[0] = '\0';
-	int status = choose_words(s, &t, err) < 0 || project_file_make_folder(s->project, err) < 0
-			     ? -1
-			     : run_session(s->cli, &s->job, err);
+	int status = run_task(s, &t, err);
 	/* A run that is there says itself how it ended. */
 	if (status < 0 && !s->job.handle[0])
 		claimed_task_give_back(&s->home, &t, err->message);
@@ -149,7 +154,7 @@ static int run_tasks(struct cli *c, const struct run_session_job *job, struct er
 	auto_json *records = json_array();
 
 	if (open_series(&s, err) < 0)
-		return -1;
+		return run_session_refused(c, &s.job, err);
 	if (s.id != 0)
 		return run_next(&s, err);
 	bool list = c->json && !cli_flag(c, "--detach");

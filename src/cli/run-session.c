@@ -21,6 +21,7 @@
 #include "run/ledger.h"
 #include "run/request.h"
 #include "sys/env.h"
+#include "sys/file.h"
 
 enum { LABELS_MAX = 64, ENV_MAX = 512, NOT_STARTED = 125 };
 
@@ -158,8 +159,13 @@ static int write_record(
 		return 0;
 	s->recorded = true;
 	if (!shown) {
+		auto_free char *project = file_resolve(s->cli->dir);
 		struct record_facts facts = {
-			.project = s->cli->dir, .executor_id = cli_option(s->cli, "--executor")};
+			.project = project ? project : s->cli->dir,
+			.executor_id = cli_option(s->cli, "--executor"),
+			.task_id = s->job->task ? s->job->task->id : 0,
+			.title = s->job->title,
+		};
 		auto_json *fresh = record_new(&facts);
 		record_set_state(fresh, "failed");
 		json_object_set_new(fresh, "outcome", json_string("start_failed"));
@@ -356,24 +362,41 @@ static int dispatch(struct session *s, struct error *err)
 	return start(s, &d, err);
 }
 
-int run_session(struct cli *c, struct run_session_job *job, struct error *err)
+static void record_refusal(struct session *s, const struct error *err)
 {
-	AUTO(session)
-	s = {.cli = c,
+	auto_error struct error second = ERROR_INIT;
+	auto_json *record = read_record(s);
+
+	if (!error_is(err, ERROR_USAGE) && write_record(s, record, err, &second) < 0)
+		cli_print_error(s->cli, &second);
+}
+
+static struct session session_of(struct cli *c, struct run_session_job *job)
+{
+	return (struct session){.cli = c,
 		.job = job,
 		.run = RUNDIR_INIT,
 		.context = {.home = HOME_INIT},
 		.progress = UNBLOCKED_INIT(STDERR_FILENO),
 		.quiet = c->json};
+}
+
+int run_session(struct cli *c, struct run_session_job *job, struct error *err)
+{
+	AUTO(session) s = session_of(c, job);
 
 	job->handle[0] = '\0';
 	s.out = (struct pass_on){.signals = job->signals, .on_signal = on_signal, .data = &s};
 	int status = dispatch(&s, err);
-	if (status < 0) {
-		auto_error struct error second = ERROR_INIT;
-		auto_json *record = read_record(&s);
-		if (!error_is(err, ERROR_USAGE) && write_record(&s, record, err, &second) < 0)
-			cli_print_error(c, &second);
-	}
+	if (status < 0)
+		record_refusal(&s, err);
 	return status;
+}
+
+int run_session_refused(struct cli *c, struct run_session_job *job, const struct error *err)
+{
+	AUTO(session) s = session_of(c, job);
+
+	record_refusal(&s, err);
+	return -1;
 }

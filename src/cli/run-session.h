@@ -26,3 +26,5 @@ struct run_session_job {
  * exit status, or -1 when it was refused.
  */
 must_check int run_session(struct cli *c, struct run_session_job *job, struct error *err);
+/* --record of a run that was refused before it came to run_session(). Always returns -1. */
+int run_session_refused(struct cli *c, struct run_session_job *job, const struct error *err);

@@ -86,8 +86,12 @@ def test_one_of_them(stage):
     assert run_tasks(stage, "--task", str(two)).rc == 0 and log_of(stage) == ["two"]
     r = run_tasks(stage, "--task", str(two), "--json")
     assert r.rc == 125 and json.loads(r.out)["code"] == "task_state"
-    r = run_tasks(stage, "--task", "999", "--json")
+    record = stage.dir / f"record-{stage.unique()}.json"
+    r = run_tasks(stage, "--task", "999", "--json", "--record", record)
     assert r.rc == 125 and json.loads(r.out)["code"] == "task_not_found"
+    refused = json.loads(record.read_text())
+    assert (refused["code"], refused["outcome"], refused["project"]) == \
+        ("task_not_found", "start_failed", str(stage.project))
     for words in (("--task", "x"), ("--task", "0"), ("--task", "-1"), ("--task", ""),
                   ("--task", str(one), "--title", "t"), ("--title", "t"), ("--", )):
         assert run_tasks(stage, *words).rc == 2, words
