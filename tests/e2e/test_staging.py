@@ -10,6 +10,7 @@ import subprocess
 import pytest
 
 import crashing
+from engines import on
 
 CANARY = "canary-77aa31-of-a-file"
 VALUE = "canary-90bb12-of-a-variable"
@@ -313,6 +314,27 @@ def test_nothing_is_read_without_the_masks(stage):
     assert where.stat().st_ino == kept.st_ino
     assert stage.wait(handle).record["exit_code"] == 5
     assert crashing.output(stage, handle)[0] == MASK + b"\n"
+    nothing_staged(stage, handle)
+
+
+@on("P")
+@pytest.mark.parametrize("how", ["stopped", "ended"])
+def test_a_run_without_its_masks_ends(stage, how):
+    """They do not come back: nothing is read, and everything else of the run goes on."""
+    script = f"read x < {DIR}/key; while [ ! -e go ]; do sleep 0.05; done; echo $x; exit 5"
+    handle = started(stage, material(file("key")), script)
+    crashing.kill_shim(stage, handle)
+    (host_dir(stage, handle) / "key").unlink()
+    if how == "stopped":
+        assert stage.cloop("stop", "--grace", "1s", handle).rc == 0
+    else:
+        (stage.project / "go").touch()
+        assert stage.cloop("status", handle, env={"CLOOP_FAULT_ADOPT": "adopt:no-masks"}).rc == 0
+    record = stage.wait(handle).record
+    expected = ("cancelled", 143) if how == "stopped" else ("nonzero", 5)
+    assert (record["outcome"], record["exit_code"]) == expected, record
+    assert "output_unread" in [w["code"] for w in record["warnings"]], record
+    assert crashing.output(stage, handle)[0] == b""
     nothing_staged(stage, handle)
 
 

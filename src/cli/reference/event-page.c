@@ -87,6 +87,7 @@ static const struct row warnings[] = {
 	{"log_write_failed", "", "output is missing in the log"},
 	{"neighbours_open", "", "sandboxes on the same network reach each other"},
 	{"oom_kill", "", "the kernel killed a process of the run, which went on"},
+	{"output_unread", "", "files of secrets were taken away from outside before a new supervisor came: what the run prints cannot be masked, and is not read"},
 	{"processes_left", "", "processes of a run of `localprocess` could not be ended"},
 	{"project_control_file_created", "", "the run made a file that cloop reads at the next run"},
 	{"resource_ceiling", "", "a limit was lowered by a ceiling, or a ceiling cannot be held here"},

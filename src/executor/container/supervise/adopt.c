@@ -20,7 +20,7 @@
 #include "sys/fault.h"
 #include "sys/log.h"
 
-enum { INIT_WAIT_MS = 10000 };
+enum { INIT_WAIT_MS = 10000, MASKS_FOR_MS = 60000 };
 
 static void ask(void *data);
 
@@ -54,24 +54,30 @@ static void on_mute(void *data)
 	gate_set_mute(s, "it did not connect to the new supervisor");
 }
 
+static bool has_variable(const struct strv *env, const char *name)
+{
+	size_t n = strlen(name);
+
+	strv_foreach (entry, env)
+		if (strncmp(*entry, name, n) == 0 && (*entry)[n] == '=')
+			return true;
+	return false;
+}
+
 /*
  * Values before the first read: without all of them nothing is read, and the workload waits at the
- * pipe.
+ * pipe. 1: some are not there.
  */
 static int restore_secrets(struct supervisor *s, const struct strv *env, struct error *err)
 {
-	strv_foreach (name, &s->plan.redact) {
-		bool found = false;
-		strv_foreach (entry, env)
-			found |= strncmp(*entry, *name, strlen(*name)) == 0 &&
-				 (*entry)[strlen(*name)] == '=';
-		if (!found)
-			return error_set(err, ERROR_ENGINE_FAILED,
-				"the engine does not tell the variable %s", quoted_string(*name));
-	}
-	return mask_variables(s, env, err) < 0 || egress_mask(s, env, err) < 0
-		       ? -1
-		       : lease_restore(s, err);
+	bool told = true;
+
+	strv_foreach (name, &s->plan.redact)
+		told = told && has_variable(env, *name);
+	if (mask_variables(s, env, err) < 0 || egress_mask(s, env, err) < 0)
+		return -1;
+	int r = lease_restore(s, err);
+	return r == 0 ? !told : r;
 }
 
 /* Its init, or what stands for it: false when there is none any more. */
@@ -134,7 +140,7 @@ static void go_on(struct supervisor *s, const struct inspection *seen)
 static void wind_up(struct supervisor *s, const struct inspection *seen)
 {
 	note_crash(s);
-	if (s->wait_status < 0)
+	if (s->wait_status < 0 && !s->unread)
 		log_writer_gap(s->output.log, clock_realtime_ns(), LOG_LOST_UNKNOWN);
 	s->engine_exit_code = (int)seen->exit_code;
 	/* There is no init that could have ended with a code of its own before the workload ran. */
@@ -166,15 +172,40 @@ static void end_lost(struct supervisor *s)
 	finish_failed(s, "lost", &err);
 }
 
+/* Somebody took them away, and may bring them back; but a run must end when it has to. */
+static bool waits_for_masks(struct supervisor *s)
+{
+	int64_t now = clock_boottime_ms();
+	int64_t deadline = json_get_int(record_supervision(s->record), "deadline_boottime_ms", 0);
+
+	if (s->masks_until == 0)
+		s->masks_until = now + (fault_hit("adopt:no-masks") ? 0 : MASKS_FOR_MS);
+	return now < s->masks_until && !s->why && (deadline == 0 || now < deadline);
+}
+
+/* All the rest goes on: stops, its time limit, its lease, and its end. */
+static void leave_output(struct supervisor *s)
+{
+	s->unread = true;
+	log_writer_gap(s->output.log, clock_realtime_ns(), LOG_LOST_UNKNOWN);
+	record_warn(s->record, "output_unread",
+		"values of secrets that have to be masked are gone: what the run prints is not "
+		"read any more, and it may wait for that");
+}
+
 /* Pipes and patterns come first: 0, or it was put off. */
 static int take_output(struct supervisor *s, const struct inspection *seen)
 {
 	auto_error struct error err = ERROR_INIT;
 
-	if (restore_secrets(s, &seen->env, &err) == 0 &&
-		output_open(&s->output, false, 0, 0, &err) == 0)
+	int r = restore_secrets(s, &seen->env, &err);
+	if (r == 0 && output_open(&s->output, false, 0, 0, &err) == 0)
 		return 0;
-	log_warning("%s", err.message);
+	if (r > 0 && !waits_for_masks(s)) {
+		leave_output(s);
+		return 0;
+	}
+	log_warning("%s", r > 0 ? "secrets that have to be masked are not there" : err.message);
 	supervisor_ask_later(s, ask);
 	return -1;
 }

@@ -62,6 +62,17 @@ static int judge_run(const struct supervisor *s, struct error *err)
 	return error_add_detail(err, "soon", json_boolean(may_open_soon(s)));
 }
 
+/* What a session shows is masked, too. */
+static int judge_masks(const struct supervisor *s, struct error *err)
+{
+	if (!s->unread)
+		return 0;
+	error_set(err, ERROR_ATTACH_CLOSED,
+		"values of secrets that would have to be masked are gone: run %s cannot be shown",
+		s->run.handle);
+	return error_add_detail(err, "soon", json_false());
+}
+
 static size_t find_free(const struct supervisor *s)
 {
 	size_t i = 0;
@@ -78,7 +89,7 @@ int attach_judge(void *data, const json_t *request, json_t **ret, struct error *
 
 	(void)ret;
 	if (attach_request_read(request, &r, err) < 0 || judge_run(s, err) < 0 ||
-		judge_floor(s, err) < 0)
+		judge_floor(s, err) < 0 || judge_masks(s, err) < 0)
 		return -1;
 	if (find_free(s) == ATTACH_SESSIONS_MAX)
 		return error_set(err, ERROR_ATTACH_BUSY, "run %s has %d sessions already",

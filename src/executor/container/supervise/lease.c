@@ -118,7 +118,10 @@ static bool is_wiped(struct supervisor *s, const char *name)
 	return false;
 }
 
-/* One that was being wiped when its supervisor died is masked, as far as it is there, and goes. */
+/*
+ * One that was being wiped when its supervisor died is masked, as far as it is there, and goes. 1:
+ * it should be there, and is not.
+ */
 static int restore_file(struct supervisor *s, const char *name, struct error *err)
 {
 	struct secret content = {.p = NULL};
@@ -130,10 +133,21 @@ static int restore_file(struct supervisor *s, const char *name, struct error *er
 	secret_done(&content);
 	if (wiped && r >= 0)
 		return stage_wipe_file(s->lease.stage.fd, name, err);
-	if (r == 1)
-		return error_set(err, ERROR_SECRET_STAGE_FAILED,
-			"the secret file %s is not in the stage any more", quoted_string(name));
 	return r;
+}
+
+/* The first failure ends it; files that are gone do not. */
+static int restore_files(struct supervisor *s, struct error *err)
+{
+	const struct plan_lease *plan = &s->plan.lease;
+
+	for (size_t i = 0; i < plan->n_files; i++) {
+		int r = restore_file(s, plan->files[i].name, err);
+		if (r < 0)
+			return -1;
+		s->lease.gone = s->lease.gone || r > 0;
+	}
+	return s->lease.gone;
 }
 
 int lease_restore(struct supervisor *s, struct error *err)
@@ -141,23 +155,19 @@ int lease_restore(struct supervisor *s, struct error *err)
 	const struct plan_lease *plan = &s->plan.lease;
 	struct stage *stage = &s->lease.stage;
 
-	if (!plan->stage || stage->fd >= 0 ||
+	if (!plan->stage || (stage->fd >= 0 && !s->lease.gone) ||
 		json_get_bool(record_supervision(s->record), DRAINED, false))
 		return 0;
 	stage->chown = !s->plan.runtime.rootless;
 	stage->uid = s->plan.uid;
 	stage->gid = s->plan.gid;
-	int r = stage_open(stage, &s->run, err);
-	if (r != 0)
-		return r < 0 ? -1
-			     : error_set(err, ERROR_SECRET_STAGE_FAILED,
-				       "the stage %s is not there any more", plan->stage);
-	for (size_t i = 0; i < plan->n_files; i++)
-		if (restore_file(s, plan->files[i].name, err) < 0) {
-			stage_done(stage);
-			return -1;
-		}
-	return 0;
+	int r = stage->fd >= 0 ? 0 : stage_open(stage, &s->run, err);
+	s->lease.gone = r > 0;
+	if (r == 0)
+		r = restore_files(s, err);
+	if (r < 0)
+		stage_done(stage);
+	return r;
 }
 
 bool lease_has_file(struct supervisor *s, const char *name)

@@ -14,6 +14,7 @@ struct lease {
 	/* Contents as the dispatcher handed them over, until they are staged; NULL = none. */
 	char *contents;
 	size_t contents_size;
+	bool gone; /* files that a new supervisor has to mask are not there */
 };
 #define LEASE_INIT ((struct lease){.stage = STAGE_INIT})
 void lease_done(struct lease *l);
@@ -22,7 +23,10 @@ void lease_done(struct lease *l);
 must_check int lease_receive(struct supervisor *s, int fd, struct error *err);
 /* Step 7: the files are there; the values leave this process' memory, whatever comes of it. */
 must_check int lease_stage(struct supervisor *s, struct error *err);
-/* Adoption: the stage is opened again, and what is in it is masked before anything is read. */
+/*
+ * Adoption: the stage is opened again, and what is in it is masked before anything is read. 1: some
+ * of it is not there; the rest is masked, and who asks again looks again.
+ */
 must_check int lease_restore(struct supervisor *s, struct error *err);
 /*
  * Nothing will be read any more: whoever takes over from here needs no masks, which soon cannot be

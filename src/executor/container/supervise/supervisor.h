@@ -66,6 +66,8 @@ struct supervisor {
 	struct loop *loop;
 	enum phase phase;
 	bool adopted;
+	int64_t masks_until; /* adopt.c: how long they are waited for; 0 = they are not missed */
+	bool unread; /* what the workload prints cannot be masked, and is left in the pipes */
 	int lock_fd;
 
 	/* start.c */
