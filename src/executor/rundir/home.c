@@ -78,7 +78,11 @@ static char *sockets_folder(const char *home)
 	return mem_printf("%s/sockets", home);
 }
 
-/* Makes <home>/id; of two makers the first wins, and neither sees half of it. */
+/*
+ * Makes <home>/id; of two makers the first wins, and neither sees half of it. On the disk before it
+ * has its name, and that before anybody goes by it: containers are known by it alone, and a home is
+ * of no use when a power cut took it.
+ */
 static int make_id(struct home *h, struct error *err)
 {
 	unsigned char random[8];
@@ -92,10 +96,12 @@ static int make_id(struct home *h, struct error *err)
 	if (fd < 0)
 		return error_set_errno(err, ERROR_HOME_UNUSABLE, errno, "making %s/id", h->path);
 	int r = file_write_all(fd, id, sizeof(id) - 1, err);
+	if (r == 0 && fsync(fd) < 0)
+		r = error_set_errno(err, ERROR_HOME_UNUSABLE, errno, "syncing %s/id", h->path);
 	if (r == 0)
 		(void)!linkat(h->fd, temp, h->fd, "id", 0);
 	unlinkat(h->fd, temp, 0);
-	return r;
+	return r < 0 ? -1 : file_sync_dir(h->fd, err);
 }
 
 static int read_id(struct home *h, struct error *err)
