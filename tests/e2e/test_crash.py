@@ -259,6 +259,9 @@ def test_reboot(stage):
     stage.status(handle)
     ended(stage, handle, "lost", None)
     assert stage.cloop("wait", handle).rc == 125
+    frames = [json.loads(f) for f in stage.cloop("logs", "--json", handle).out.splitlines()]
+    assert [f["stream"] for f in frames] == ["note", "gap", "end"], frames
+    assert frames[1]["lost_bytes"] is None
 
 
 @on("P")

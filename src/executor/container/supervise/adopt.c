@@ -167,6 +167,11 @@ static void end_lost(struct supervisor *s)
 		finish_begin(s);
 		return;
 	}
+	/* What was in the pipes then is gone with it. */
+	if (json_get_bool(record_supervision(s->record), "released", false)) {
+		note_crash(s);
+		log_writer_gap(s->output.log, clock_realtime_ns(), LOG_LOST_UNKNOWN);
+	}
 	error_set(&err, ERROR_LOST,
 		"the run ended while nobody watched it, and its container is gone");
 	finish_failed(s, "lost", &err);
