@@ -2,18 +2,22 @@
 §25.12): it ends with its true code and complete output, or as start_failed without having run; and
 nothing is left after the next command."""
 import collections
+import ctypes
 import itertools
 import os
 import signal
+import time
 
 import pytest
 
 import crashing
 import leaks
+from engines import on
 from stage import parallel
 
 WORKERS = 4
 CODE = 7
+PIDFD_GETFD, LOCK_FD = 438, 3
 SCRIPT = 'echo begin; echo ran > "ran-$1"; echo middle >&2; sleep 0.1; echo end; exit 7'
 # An init whose workload has ended waits 5 s for a supervisor, which is little for the next one to come on a
 # busy machine: where the first one dies while the workload runs, it runs until then.
@@ -97,6 +101,33 @@ def break_run(stage, case):
 def test_every_step(stage):
     parallel(lambda c: break_run(stage, c), cases(stage), WORKERS)
     stage.answer("ps")
+
+
+def borrow_lock(shim):
+    """A descriptor of the supervisor's lock, which is held until that is closed, too."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    pidfd = os.pidfd_open(shim)
+    lock = libc.syscall(PIDFD_GETFD, pidfd, LOCK_FD, 0)
+    assert lock >= 0, os.strerror(ctypes.get_errno())
+    os.close(pidfd)
+    return lock
+
+
+@on("P")
+def test_successor_that_finds_the_lock_held(stage):
+    """By a supervisor that is not quite dead, or another command's: the client waits for it."""
+    words = stage.run_words(["/bin/sh", "-c", WAITING, "sh", "held"])
+    cli = stage.popen(*words, env={"CLOOP_FAULT": "start:16-started=stop"})
+    shim = crashing.shim_of(cli)
+    assert crashing.wait_stopped(shim)
+    lock = borrow_lock(shim)
+    crashing.kill(shim)
+    crashing.until(lambda: crashing.state_of(shim) in ("Z", None), "end of the supervisor")
+    time.sleep(2)
+    assert cli.poll() is None, cli.communicate()
+    os.close(lock)
+    stage.write("go-held")
+    assert cli.wait(timeout=60) == CODE
 
 
 @pytest.mark.parametrize("point", DISPATCH)

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "executor/container/driver/shim.h"
 #include "executor/rundir/record.h"
+#include "sys/clock.h"
 #include "sys/fault.h"
 
 enum { ANSWER_MAX = 65536, LOOK_EVERY_MS = 20, SUCCESSORS_MAX = 10 };
@@ -100,6 +101,23 @@ static bool readable(int fd, int64_t wait_ms)
 	return poll(&p, 1, (int)wait_ms) > 0;
 }
 
+/*
+ * Our successor works, or somebody else holds the run: one that another command started, or the
+ * dead supervisor, which is not gone until the kernel has closed its last file. Looks once in a
+ * while.
+ */
+static bool somebody_works(const struct handover *h, const struct child *child)
+{
+	auto_error struct error err = ERROR_INIT;
+
+	if (!readable(child->pidfd, LOOK_EVERY_MS))
+		return true;
+	if (rundir_supervised(h->run, &err) != 1)
+		return false;
+	clock_sleep_ms(LOOK_EVERY_MS);
+	return true;
+}
+
 /* Successors, until one has found out what became of the start. */
 static int let_succeed(const struct handover *h, struct child *child, struct error *err)
 {
@@ -115,7 +133,7 @@ static int let_succeed(const struct handover *h, struct child *child, struct err
 			if (h->cancel_fd >= 0 && readable(h->cancel_fd, 0))
 				return error_set(err, ERROR_START_CANCELLED,
 					"the start was cancelled; its supervisor had died");
-		} while (!readable(child->pidfd, LOOK_EVERY_MS));
+		} while (somebody_works(h, child));
 	}
 	return error_set(err, ERROR_SHIM_FAILED,
 		"the supervisors of run %s die one after the other", h->run->handle);
