@@ -15,6 +15,7 @@ enum {
 	READ_BYTES = 4096,
 	STAT_BYTES = 512,
 	STAT_START = 20, /* blanks between the end of the name and the start time */
+	PASSES_MAX = 16, /* a look: those that make processes on and on are looked at again */
 };
 
 /* A bit a process: of the session; not to be judged. Only the pages in use cost memory. */
@@ -232,18 +233,23 @@ static void finish(const struct scan *s, int signal)
 void mark_signal(const char mark[MARK_TEXT], pid_t leader, struct mark_kin *kin, int signal,
 	struct mark_count *ret)
 {
-	struct scan s = {.mark = mark, .kin = kin, .last = leader, .first = true, .count = ret};
+	struct scan s = {.mark = mark,
+		.kin = kin,
+		.last = leader,
+		.first = true,
+		.change = true,
+		.count = ret};
 
 	*ret = (struct mark_count){0};
 	if (leader > 0)
 		set_bit(members, leader);
-	do {
+	for (unsigned i = 0; i < PASSES_MAX && s.change; i++) {
 		s.change = false;
 		if (pass(&s) < 0) {
 			ret->unreadable++;
 			break;
 		}
 		s.first = false;
-	} while (s.change);
+	}
 	finish(&s, signal);
 }

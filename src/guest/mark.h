@@ -32,7 +32,8 @@ struct mark_count {
 /*
  * Finds every process of the sandbox but PID 1 whose environment has CLOOP_ATTACH=mark, `leader`
  * (not reaped yet; 0 = it is), what is in *kin, and all their descendants; sends `signal` to each
- * (0 = none) and keeps *kin for the next look.
+ * (0 = none) and keeps *kin for the next look. Descendants of those that never stop making more
+ * may be left for it.
  */
 void mark_signal(const char mark[MARK_TEXT], pid_t leader, struct mark_kin *kin, int signal,
 	struct mark_count *ret);
