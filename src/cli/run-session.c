@@ -31,7 +31,8 @@ struct session {
 	struct run_session_job *job;
 	struct context context;
 	struct rundir run;
-	bool recorded; /* --record was done, or failed and said so */
+	json_t *refused; /* the record of a run that was refused early, as far as it came */
+	bool recorded;   /* --record was done, or failed and said so */
 	unsigned interrupts;
 	size_t warned;             /* warnings of the record that were shown */
 	bool quiet;                /* --json: the record is the answer, output stays in the log */
@@ -46,6 +47,7 @@ static void session_done(struct session *s)
 	pass_on_done(&s->out);
 	rundir_done(&s->run);
 	context_done(&s->context);
+	json_decref(s->refused);
 }
 
 /*
@@ -166,7 +168,7 @@ static int write_record(
 			.task_id = s->job->task ? s->job->task->id : 0,
 			.title = s->job->title,
 		};
-		auto_json *fresh = record_new(&facts);
+		auto_json *fresh = s->refused ? json_incref(s->refused) : record_new(&facts);
 		record_set_state(fresh, "failed");
 		json_object_set_new(fresh, "outcome", json_string("start_failed"));
 		record_set_error(fresh, failure);
@@ -314,6 +316,7 @@ static int start(struct session *s, struct dispatch *d, struct error *err)
 	}
 	int r = dispatch_run(&s->context, d, &run, err);
 	memcpy(s->job->handle, run.handle, HANDLE_SIZE);
+	s->refused = run.refused;
 	if (run.handle[0]) {
 		auto_error struct error ignored = ERROR_INIT;
 		(void)!rundir_open(&s->context.home, run.handle, &s->run, &ignored);

@@ -207,8 +207,9 @@ void decision_warn(const struct decision *d, json_t *record)
 		record_warn(record, "resource_ceiling", "%s", line);
 	}
 	for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
+		if (!d->limits.unenforced[r])
+			continue;
 		auto_free char *line = render_unenforced(r, d->executor->id);
-		if (d->limits.unenforced[r])
-			record_warn(record, "resource_ceiling", "%s", line);
+		record_warn(record, "resource_ceiling", "%s", line);
 	}
 }

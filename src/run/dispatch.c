@@ -21,6 +21,7 @@
 #include "run/sandbox-run.h"
 #include "spec/spec-json.h"
 #include "store/store.h"
+#include "sys/file.h"
 
 /* The executor's request with the memory behind it. */
 struct prepared {
@@ -374,8 +375,7 @@ static void note(const struct context *c, const struct dispatch *in,
 	const struct error *refusal)
 {
 	auto_json *warned = json_pack("{s:[]}", "warnings");
-	if (d->executor)
-		decision_warn(d, warned);
+	decision_warn(d, warned);
 	struct ledger_dispatch row = {
 		.home = c->home.path,
 		.provider = provider,
@@ -400,6 +400,30 @@ static const char *executor_of(const struct context *c, const struct dispatch *i
 	return provider->executor ? provider->executor : config_default_executor(&c->config);
 }
 
+/* Of a run that never had a directory: what its file and the choice of an executor came to. */
+static json_t *refused_record(const struct dispatch *in, const struct decision *d)
+{
+	auto_free char *project = file_resolve(in->input.project);
+	auto_free char *isolation =
+		mem_strndup(d->able.isolation.p ? d->able.isolation.p : "", d->able.isolation.len);
+	const char *image = d->file.spec.image;
+	struct record_facts facts = {
+		.task_id = in->task ? in->task->id : 0,
+		.executor_id = d->executor ? d->executor->id : in->input.executor_id,
+		.executor_kind = d->executor ? executor_kind(d->executor) : NULL,
+		.isolation = or_null(isolation),
+		.project = project ? project : in->input.project,
+		.title = in->title,
+		.image_requested = image || !d->file.ok ? image : "",
+		.sandbox_sha256 = or_null(d->file.sha256),
+		.setup_sha256 = or_null(d->file.setup_sha256),
+	};
+	json_t *record = record_new(&facts);
+
+	decision_warn(d, record);
+	return record;
+}
+
 int dispatch_run(const struct context *c, const struct dispatch *in, struct dispatched *ret,
 	struct error *err)
 {
@@ -415,6 +439,8 @@ int dispatch_run(const struct context *c, const struct dispatch *in, struct disp
 			executor_of(c, in, &a->k.provider, &a->d), err);
 	}
 	note(c, in, &a->k.provider, &a->d, ret, r < 0 ? err : NULL);
+	if (r < 0 && !ret->handle[0])
+		ret->refused = refused_record(in, &a->d);
 	return r;
 }
 

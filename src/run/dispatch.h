@@ -28,6 +28,7 @@ struct dispatch {
 struct dispatched {
 	char handle[EXECUTOR_HANDLE_SIZE]; /* "" when the run never had a directory */
 	int supervisor;                    /* pidfd; the caller's; -1 = none */
+	json_t *refused; /* handle "": the record as far as it was decided; the caller's */
 };
 
 /*

@@ -81,12 +81,16 @@ def test_explain_tells_why(stage):
 
 
 def test_explain_refuses_as_run_does(stage):
-    stage.spec({"mounts": [{"source": "up", "target": "/mnt/x"}]})
+    stage.spec({"env": None, "mounts": [{"source": "up", "target": "/mnt/x"}]})
     (stage.project / "up").symlink_to("/etc")
     r = stage.cloop("sandbox", "explain", "--json", "-C", stage.project)
     answer = json.loads(r.out)
     assert r.rc == 1 and answer["code"] == "mount_escapes"
-    stage.refused("/bin/true", code="mount_escapes")
+    record = stage.refused("/bin/true", code="mount_escapes").record
+    # Nothing was made, and yet it is told what was decided.
+    assert record["handle"] is None and record["executor_id"] == "container"
+    assert record["sandbox_sha256"] == stage.answer("sandbox", "check", stage.project)["sha256"]
+    assert [w["code"] for w in record["warnings"]] == ["null_env"]
 
 
 def test_executor_commands(stage):
