@@ -15,7 +15,7 @@ import pytest
 import crashing
 import egressing
 import granting
-from engines import children, once
+from engines import IMAGE, children, once
 
 
 def allow(stage, *options, to=None):
@@ -166,7 +166,7 @@ def proxy_row(stage):
 
 def test_a_disabled_proxy(stage):
     stage.config({"executors": {"egress": {"enabled": False}, "container": {
-        "runtime": stage.engine.kind, "network": "bridge",
+        "runtime": stage.engine.kind, "network": "bridge", "image": IMAGE,
         **({"oci_runtime": stage.engine.oci_runtime} if stage.engine.oci_runtime else {})}}})
     name(stage, allow(stage, "--hosts", "a.example")["id"])
     r = refused(stage)
