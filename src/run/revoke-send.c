@@ -335,8 +335,10 @@ static int record_run(struct sending *s, const json_t *run, bool changed, struct
 		.message = json_get_text(run, "message"),
 	};
 
-	if (store_revocation_set_run(s->g->store, &row, err) < 0)
-		return -1;
+	/* Another command was faster, and has put on record all that follows. */
+	int over = store_revocation_set_run(s->g->store, &row, err);
+	if (over != 0)
+		return over < 0 ? -1 : 0;
 	if (done && store_lease_take_back(s->g->store, json_get_string(run, "lease"),
 			    json_get_string(s->order, "grant"), err) < 0)
 		return -1;
@@ -419,24 +421,32 @@ static int carry_out(struct sending *s, struct error *err)
 	return n > 0 ? carry_out_batch(s, batch, n, err) : 0;
 }
 
+/* By what is on record, which another command may have added to. */
 static int settle_state(struct sending *s, json_t **ret, struct error *err)
 {
-	size_t n = json_array_size(s->runs), i;
+	AUTO(query_transaction) t = QUERY_TRANSACTION_INIT;
+	auto_json *runs = json_array();
+
+	if (query_begin(s->g->store, &t, err) < 0 ||
+		store_revocation_runs(s->g->store, s->number, read_run, runs, err) < 0)
+		return -1;
+	size_t n = json_array_size(runs), i;
 	auto_free enum revocation_run *results = mem_alloc((n + 1) * sizeof(*results));
 	json_t *run;
 
-	json_array_foreach(s->runs, i, run)
+	json_array_foreach(runs, i, run)
 	{
 		int r = revocation_run_from_text(json_get_text(run, "result"));
 		results[i] = r < 0 ? REVOCATION_PENDING : (enum revocation_run)r;
 	}
 	const char *state = revocation_state_text(revocation_state(results, n, s->unrecorded));
-	if (store_revocation_set_state(s->g->store, s->number, state, n > 0, err) < 0)
+	if (store_revocation_set_state(s->g->store, s->number, state, n > 0, err) < 0 ||
+		query_commit(&t, err) < 0)
 		return -1;
 	*ret = json_pack("{s:O, s:O, s:O, s:s, s:b, s:O}", "grant",
 		json_object_get(s->order, "grant"), "lease", json_object_get(s->order, "lease"),
 		"action", json_object_get(s->order, "action"), "state", state, "known", n > 0,
-		"runs", s->runs);
+		"runs", runs);
 	if (strcmp(state, "failed") == 0)
 		json_object_set_new(*ret, "advice", json_string(ADVICE));
 	return 0;

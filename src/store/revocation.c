@@ -168,13 +168,13 @@ int store_revocation_set_run(
 
 	if (query_prepare(s,
 		    "UPDATE revocation_run SET result = ?, effect = ?, message = ? "
-		    "WHERE revocation = ? AND run = ?",
+		    "WHERE revocation = ? AND run = ? AND result != 'done'",
 		    &q, err) < 0)
 		return -1;
 	query_bind_texts(&q, texts, ARRAY_SIZE(texts));
 	query_bind_int(&q, r->revocation);
 	query_bind_text(&q, r->run);
-	return query_run(&q, err);
+	return query_run(&q, err) < 0 ? -1 : query_changes(s) == 0;
 }
 
 int store_revocation_set_state(

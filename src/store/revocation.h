@@ -55,6 +55,7 @@ must_check int store_revocation_runs(struct store *s, int64_t number,
 	void (*row)(void *data, const struct store_revocation_run *r), void *data,
 	struct error *err);
 
+/* 0; 1 = it is `done` already, which it stays; -1. */
 must_check int store_revocation_set_run(
 	struct store *s, const struct store_revocation_run *r, struct error *err);
 must_check int store_revocation_set_state(

@@ -1,7 +1,9 @@
 /* Revocations in a ledger whose runs are gone, unreachable or not on record (§18). */
 #include "unit/sys/unit-dir.h"
 
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -12,6 +14,7 @@
 #include "store/lease.h"
 #include "store/query.h"
 #include "store/store.h"
+#include "sys/clock.h"
 #include "sys/fault.h"
 #include "sys/lockfile.h"
 
@@ -197,6 +200,53 @@ static void test_many(void **state)
 	assert_int_equal(rows(&w, "SELECT count(*) FROM lease WHERE state = 'open'"), 0);
 }
 
+/* Another command that has seen it pending, and goes on when its time is up. */
+static pid_t start_slow_command(void)
+{
+	pid_t child = fork();
+	int status = 0;
+
+	if (child == 0) {
+		auto_error struct error err = ERROR_INIT;
+		AUTO(home) home = HOME_INIT;
+		fault_arm("revoke:announced=stop");
+		if (home_open(path, &home, &err) == 0)
+			revoke_due(&home, NULL);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+	assert_true(WIFSTOPPED(status));
+	return child;
+}
+
+/* What is done stays done, and is on record once. */
+static void test_two_at_once(void **state)
+{
+	(void)state;
+	enum { TIME_IS_UP_MS = 2200 };
+	auto_error struct error err = ERROR_INIT;
+	AUTO(world) w;
+
+	open_world(&w);
+	hold(&w, "lease_1", "c-000000000001");
+	int64_t number = order(&w);
+	store_free(w.store);
+	pid_t child = start_slow_command();
+	int64_t began = clock_boottime_ms();
+	assert_done(store_open(w.home.path, &w.store, &err), &err);
+	auto_json *answer = carry_out(&w, number);
+	assert_string_equal(json_get_string(answer, "state"), "revoked");
+	clock_sleep_ms(began + TIME_IS_UP_MS - clock_boottime_ms());
+	kill(child, SIGCONT);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(rows(&w, "SELECT count(*) FROM revocation WHERE state = 'revoked'"), 1);
+	assert_int_equal(rows(&w, "SELECT count(*) FROM revocation_run WHERE result = 'done'"), 1);
+	assert_int_equal(
+		rows(&w, "SELECT count(*) FROM audit WHERE action IN ('lease.revoke_acked', "
+			 "'lease.revoke_failed')"),
+		1);
+}
+
 /* Without a descriptor to look at a run: it is not gone for that, and keeps what it has. */
 static void test_no_descriptor(void **state)
 {
@@ -296,6 +346,7 @@ int main(void)
 		IN_DIR(test_a_crash_in_between),
 		IN_DIR(test_ended_after_wiped),
 		IN_DIR(test_many),
+		IN_DIR(test_two_at_once),
 		IN_DIR(test_no_descriptor),
 		IN_DIR(test_not_on_record),
 		IN_DIR(test_no_time),
