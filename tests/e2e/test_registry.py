@@ -619,6 +619,16 @@ def test_challenges_that_cannot_be_answered(place, registry, lines, code):
     assert ("anonymously" in error) == (code == "registry_unauthorized")
 
 
+def test_first_header_with_a_blank(place, registry):
+    """It continues no header of the answer before it: libcurl 7.88 keeps a pointer to one that is
+    freed when a handle is used again. What was freed is no address here."""
+    place.extra["MALLOC_PERTURB_"] = "165"
+    registry.tag("1", redirect("/again"))
+    for name in (" ", "\t", " Location"):
+        registry.answers["/again"] = Answer(200, b"", [(name, "y" * 100), ("X", "1")])
+        place.fails("registry_bad_answer", f"{registry.name}/x:1")
+
+
 # ---- Logins ----
 
 def test_login_of_the_longest_key(place, registry):

@@ -9,10 +9,10 @@
 #include "base/error.h"
 
 #define CURL_LIBRARY_FUNCTIONS(f) \
-	f(global_init_mem) f(easy_init) f(easy_cleanup) f(easy_reset) f(easy_setopt) \
-		f(easy_getinfo) f(easy_strerror) f(easy_header) f(multi_init) f(multi_cleanup) \
-			f(multi_add_handle) f(multi_remove_handle) f(multi_perform) f(multi_poll) \
-				f(multi_info_read) f(slist_append) f(slist_free_all)
+	f(global_init_mem) f(easy_init) f(easy_cleanup) f(easy_setopt) f(easy_getinfo) \
+		f(easy_strerror) f(easy_header) f(multi_init) f(multi_cleanup) f(multi_add_handle) \
+			f(multi_remove_handle) f(multi_perform) f(multi_poll) f(multi_info_read) \
+				f(slist_append) f(slist_free_all)
 
 struct curl_library {
 /* The macros of curl.h that check types stand in the way of the names. */

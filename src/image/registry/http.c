@@ -27,7 +27,7 @@ enum { HEADER_COUNT_MAX = HTTP_HEADERS_MAX / 16 };
 struct http_client {
 	const struct curl_library *curl;
 	CURLM *multi;
-	CURL *easy;
+	CURL *easy; /* of the transfer that runs */
 	int64_t deadline_ms;
 	int cancel_fd;
 	bool unset; /* an option that this libcurl does not know */
@@ -68,10 +68,9 @@ struct http_client *http_client_new(int64_t deadline_ms, int cancel_fd, struct e
 	struct http_client *c = mem_alloc(sizeof(*c));
 	*c = (struct http_client){.curl = curl,
 		.multi = curl->multi_init(),
-		.easy = curl->easy_init(),
 		.deadline_ms = deadline_ms,
 		.cancel_fd = cancel_fd};
-	if (!c->multi || !c->easy)
+	if (!c->multi)
 		abort(); /* out of memory */
 	return c;
 }
@@ -80,7 +79,6 @@ void http_client_free(struct http_client *c)
 {
 	if (!c)
 		return;
-	c->curl->easy_cleanup(c->easy);
 	c->curl->multi_cleanup(c->multi);
 	free(c);
 }
@@ -383,6 +381,9 @@ static int explain(const struct transfer *t, CURLcode code, struct error *err)
 			t->blocked == SPECIAL_CLASS_COUNT ? SPECIAL_NONE : t->blocked, err);
 	if (code == CURLE_OPERATION_TIMEDOUT)
 		return explain_timeout(t, err);
+	if (code == CURLE_BAD_FUNCTION_ARGUMENT) /* its word for a header that is none */
+		return error_set(
+			err, ERROR_REGISTRY_BAD_ANSWER, "a header of the answer is malformed");
 	if (is_tls(code)) {
 		AUTO(str) words = STR_INIT(5 * CURL_ERROR_SIZE);
 		text_quote(&words, text_of(t->words[0] ? t->words : curl->easy_strerror(code)),
@@ -437,7 +438,6 @@ static int set_up(struct transfer *t, const char *url, int64_t left, struct erro
 {
 	struct http_client *c = t->client;
 
-	c->curl->easy_reset(c->easy);
 	set_connection(t, url, left);
 	set_method(c, t->request);
 	if (t->request->url->https && set_tls(c, t->request->url, err) < 0)
@@ -448,18 +448,11 @@ static int set_up(struct transfer *t, const char *url, int64_t left, struct erro
 	return error_set_remedy(err, "install libcurl 7.87 or newer, built with OpenSSL");
 }
 
-static int transfer(struct transfer *t, struct error *err)
+static int perform(struct transfer *t, struct error *err)
 {
 	struct http_client *c = t->client;
-	auto_free char *url = url_render(t->request->url);
-	int64_t left = c->deadline_ms - clock_boottime_ms();
 	CURLcode code = CURLE_OK;
 
-	if (left <= 0)
-		return timed_out(err);
-	if (set_up(t, url, left, err) < 0)
-		return -1;
-	struct curl_slist *headers = set_headers(c, t->request);
 	if (c->curl->multi_add_handle(c->multi, c->easy) != CURLM_OK)
 		abort(); /* out of memory, or misused */
 	int ended = run(c, &code, err);
@@ -468,9 +461,34 @@ static int transfer(struct transfer *t, struct error *err)
 	else if (ended == 0)
 		ended = explain(t, code, err);
 	c->curl->multi_remove_handle(c->multi, c->easy);
-	c->curl->easy_reset(c->easy); /* it must not keep what lies on this stack */
-	c->curl->slist_free_all(headers);
 	return ended;
+}
+
+/*
+ * A handle of its own for each transfer (the connections are the multi handle's): libcurl 7.88
+ * keeps a pointer to the last header across easy_reset(), and an answer whose first header begins
+ * with a blank is joined to the freed one.
+ */
+static int transfer(struct transfer *t, struct error *err)
+{
+	struct http_client *c = t->client;
+	auto_free char *url = url_render(t->request->url);
+	int64_t left = c->deadline_ms - clock_boottime_ms();
+
+	if (left <= 0)
+		return timed_out(err);
+	c->easy = c->curl->easy_init();
+	if (!c->easy)
+		abort(); /* out of memory */
+	int r = set_up(t, url, left, err);
+	if (r == 0) {
+		struct curl_slist *headers = set_headers(c, t->request);
+		r = perform(t, err);
+		c->curl->slist_free_all(headers);
+	}
+	c->curl->easy_cleanup(c->easy);
+	c->easy = NULL;
+	return r;
 }
 
 int http_perform(struct http_client *c, const struct http_request *r, struct http_answer *ret,
