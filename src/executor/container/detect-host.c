@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/path.h"
 #include "executor/container/environment.h"
 #include "executor/container/failure.h"
 #include "executor/container/remember.h"
@@ -22,53 +21,70 @@
 
 enum { OUTPUT_BYTES_MAX = 4096, CLIENT_VARIABLES_MAX = 64, LINKS_MAX = 40 /* as the kernel */ };
 
-/* Owner and mode of every directory above a file, from `/` down. */
-static bool gather_dirs(struct detect_file *f, const char *path)
+/* Of the directory that the first n bytes of path name. */
+static bool gather_dir(struct detect_file *f, const char *path, size_t n)
 {
+	auto_free char *dir = mem_strndup(path, n ? n : 1);
 	struct stat st;
 
-	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
-		size_t n = (size_t)(slash - path);
-		auto_free char *dir = mem_strndup(path, n ? n : 1);
-		if (f->n_dirs == DETECT_DIRS_MAX || stat(dir, &st) < 0)
-			return false;
-		f->dirs[f->n_dirs++] = (struct detect_dir){st.st_uid, st.st_mode};
-	}
+	if (f->n_dirs == DETECT_DIRS_MAX || stat(dir, &st) < 0)
+		return false;
+	f->dirs[f->n_dirs++] = (struct detect_dir){st.st_uid, st.st_mode};
 	return true;
 }
 
-/* The same for every link that the path goes through: who can replace it chooses the program. */
-static bool gather_links(struct detect_file *f, const char *path)
+/*
+ * If the component behind the first n bytes of *path is a link, what it leads to takes its place:
+ * 1; 0 it is none; -1.
+ */
+static int follow(char **path, size_t *n)
 {
-	auto_free char *at = mem_strdup(path);
+	const char *rest = *path + *n + 1 + strcspn(*path + *n + 1, "/");
+	auto_free char *link = mem_strndup(*path, (size_t)(rest - *path));
 	char target[PATH_MAX];
 
-	for (unsigned i = 0; i < LINKS_MAX; i++) {
-		ssize_t n = readlink(at, target, sizeof(target) - 1);
-		if (n < 0)
-			return true;
-		target[n] = '\0';
-		if (!gather_dirs(f, at))
-			return false;
-		auto_free char *parent = path_parent(at);
-		char *next =
-			target[0] == '/' ? mem_strdup(target) : mem_printf("%s/%s", parent, target);
-		free(at);
-		at = next;
-	}
-	return false;
+	ssize_t len = readlink(link, target, sizeof(target));
+	if (len < 0)
+		return errno == EINVAL ? 0 : -1;
+	if ((size_t)len == sizeof(target))
+		return -1;
+	size_t kept = target[0] == '/' ? 0 : *n + 1;
+	char *next = mem_printf("%.*s%.*s%s", (int)kept, *path, (int)len, target, rest);
+	free(*path);
+	*path = next;
+	*n = target[0] == '/' ? 0 : *n;
+	return 1;
 }
 
 /*
- * Looks at what a path leads to. The resolved path is kept: none of its components is a link, so
- * that a link that changes later changes nothing.
+ * Owner and mode of every directory on the way to a file, from `/` down, also on that of each link
+ * which the way goes through: who can replace one of them chooses the program.
+ */
+static bool gather_dirs(struct detect_file *f, const char *path)
+{
+	auto_free char *way = mem_strdup(path);
+	unsigned links = 0;
+	size_t n = 0; /* of what is no link any more */
+
+	while (way[n] == '/') {
+		int r = gather_dir(f, way, n) ? follow(&way, &n) : -1;
+		if (r < 0 || (r > 0 && ++links > LINKS_MAX))
+			return false;
+		n += r == 0 ? 1 + strcspn(way + n + 1, "/") : 0;
+	}
+	return n > 0;
+}
+
+/*
+ * Looks at what an absolute path leads to. The resolved path is kept: none of its components is a
+ * link, so that a link that changes later changes nothing.
  */
 static bool look_at(const char *path, struct detect_file *ret)
 {
 	AUTO(detect_file) f = {.path = file_resolve(path)};
 	struct stat st;
 
-	if (!f.path || stat(f.path, &st) < 0 || !gather_dirs(&f, f.path) || !gather_links(&f, path))
+	if (!f.path || stat(f.path, &st) < 0 || !gather_dirs(&f, path))
 		return false;
 	f.owner_uid = st.st_uid;
 	f.mode = st.st_mode;

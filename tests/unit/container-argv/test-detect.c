@@ -111,6 +111,15 @@ static void a_link_in_an_open_directory(void **state)
 	bool safe = code_of(link) == ERROR_NONE;
 	assert_int_equal(chmod(open, 0777), 0);
 	assert_int_equal(code_of(link), ERROR_RUNTIME_UNSAFE);
+	/* The same of a link to a directory. */
+	auto_free char *between = mem_printf("%s/between", open);
+	auto_free char *through = mem_printf("%s/podman", between);
+	assert_int_equal(symlink("../open/../", between), 0);
+	assert_int_equal(code_of(through), ERROR_RUNTIME_UNSAFE);
+	assert_int_equal(chmod(open, 0755), 0);
+	assert_true(!safe || code_of(through) == ERROR_NONE);
+	assert_int_equal(chmod(open, 0777), 0);
+	assert_int_equal(unlink(between), 0);
 	/* The same behind another link. */
 	assert_int_equal(unlink(link), 0);
 	write_engine("podman", "echo Docker version 1", 0755);
