@@ -62,36 +62,48 @@ static int list(const struct network_reap *r, struct strv *ret, struct error *er
 	return 0;
 }
 
-/* Not final, or its supervisor is at work: it removes its network itself. Perhaps counts, too. */
+/* Not final, or its supervisor is at work: it removes its network itself. */
+static bool goes_on(const struct rundir *run)
+{
+	auto_error struct error err = ERROR_INIT;
+	auto_json *record = rundir_read(run, RECORD_FILE, &err);
+
+	return (record && !record_final(record)) || rundir_supervised(run, &err) == 1;
+}
+
+/* Perhaps counts, too. */
 static bool live(const struct network_reap *r, const char *handle)
 {
 	auto_error struct error err = ERROR_INIT;
 	AUTO(rundir) run = RUNDIR_INIT;
 
 	int gone = rundir_look(r->home, handle, &run, &err);
-	if (gone != 0)
-		return gone < 0;
-	auto_json *record = rundir_read(&run, RECORD_FILE, &err);
-	return (record && !record_final(record)) || rundir_supervised(&run, &err) == 1;
+	return gone < 0 || (gone == 0 && goes_on(&run));
 }
 
-/* Networks that live runs say they have, whichever engine has them. */
-static void list_live(const struct network_reap *r, struct strv *ret)
+/*
+ * Networks that live runs say they have, whichever engine has them. -1: they are not all known, and
+ * a table that seems to be without a network may hold a run.
+ */
+static int list_live(const struct network_reap *r, struct strv *ret, struct error *err)
 {
-	auto_error struct error err = ERROR_INIT;
 	AUTO(strv) handles = STRV_INIT(RUNDIR_RUNS_MAX);
 
-	if (rundir_handles(r->home, &handles, &err) < 0)
-		log_warning("%s", err.message);
+	if (rundir_handles(r->home, &handles, err) < 0)
+		return -1;
 	strv_foreach (handle, &handles) {
+		auto_error struct error none = ERROR_INIT;
 		AUTO(rundir) run = RUNDIR_INIT;
-		if (!live(r, *handle) || rundir_open(r->home, *handle, &run, &err) < 0)
-			continue;
-		auto_json *note = rundir_read(&run, NETWORK_FILE, &err);
+		int gone = rundir_look(r->home, *handle, &run, err);
+		if (gone < 0)
+			return -1;
+		auto_json *note =
+			gone == 0 && goes_on(&run) ? rundir_read(&run, NETWORK_FILE, &none) : NULL;
 		const char *name = json_get_string(note, "name");
 		if (name)
 			(void)strv_add(ret, name);
 	}
+	return 0;
 }
 
 /* 1: it is used; 0; -1. */
@@ -249,8 +261,8 @@ int network_reap_run(const struct network_reap *r, struct error *err)
 	strv_foreach (name, &networks)
 		if (judge(r, *name, &one) < 0)
 			keep_first(err, &one, &result);
-	list_live(r, &there);
-	if (list(r, &there, &one) < 0 || sweep_tables(&tables, &there, &one) < 0)
+	if (list_live(r, &there, &one) < 0 || list(r, &there, &one) < 0 ||
+		sweep_tables(&tables, &there, &one) < 0)
 		keep_first(err, &one, &result);
 	return result;
 }
