@@ -31,19 +31,27 @@ void network_shared_unlock(struct supervisor *s, enum network_lock_part part)
 		network_lock_drop(s->network.lock_fd, part);
 }
 
-/* What another run of this network wrote of it; NULL: it is on no network, on another, or ended. */
-static json_t *note_of(const struct supervisor *s, const char *handle)
+/*
+ * What another run of this network wrote of it; *ret NULL: it is on no network, on another, or
+ * ended. -1: that cannot be told now.
+ */
+static int note_of(const struct supervisor *s, const char *handle, json_t **ret, struct error *err)
 {
 	auto_error struct error why = ERROR_INIT;
 	AUTO(rundir) run = RUNDIR_INIT;
 
-	if (strcmp(handle, s->run.handle) == 0 || rundir_open(&s->home, handle, &run, &why) < 0)
-		return NULL;
+	*ret = NULL;
+	int gone =
+		strcmp(handle, s->run.handle) == 0 ? 1 : rundir_look(&s->home, handle, &run, err);
+	if (gone != 0)
+		return gone < 0 ? -1 : 0;
 	auto_json *note = rundir_read(&run, NETWORK_FILE, &why);
 	if (!text_is(json_get_text(note, "name"), s->plan.network.name))
-		return NULL;
+		return 0;
 	auto_json *record = rundir_read(&run, RECORD_FILE, &why);
-	return record && !record_final(record) ? TAKE_PTR(note) : NULL;
+	if (record && !record_final(record))
+		*ret = TAKE_PTR(note);
+	return 0;
 }
 
 int network_shared_proxies(struct supervisor *s, struct strv *ret, struct error *err)
@@ -53,7 +61,9 @@ int network_shared_proxies(struct supervisor *s, struct strv *ret, struct error 
 	if (rundir_handles(&s->home, &handles, err) < 0)
 		return -1;
 	strv_foreach (handle, &handles) {
-		auto_json *note = note_of(s, *handle);
+		auto_json *note = NULL;
+		if (note_of(s, *handle, &note, err) < 0)
+			return -1;
 		const char *proxy = json_get_string(note, "proxy");
 		if (proxy && strv_add(ret, proxy) < 0)
 			return error_set(err, ERROR_EGRESS_TOO_MANY, "too many proxies");
@@ -84,8 +94,8 @@ bool network_shared_known(const struct supervisor *s, struct engine_network *ret
 	if (rundir_handles(&s->home, &handles, &why) < 0)
 		return false;
 	strv_foreach (handle, &handles) {
-		auto_json *note = note_of(s, *handle);
-		if (!holds(s, note))
+		auto_json *note = NULL;
+		if (note_of(s, *handle, &note, &why) < 0 || !holds(s, note))
 			continue;
 		mem_set_string(&ret->bridge, json_get_string(note, "bridge"));
 		mem_set_string(&ret->gateway, json_get_string(note, "gateway"));
@@ -106,8 +116,9 @@ bool network_shared_applied(
 		rundir_handles(&s->home, &handles, &why) < 0)
 		return false;
 	strv_foreach (handle, &handles) {
-		auto_json *note = note_of(s, *handle);
-		if (holds(s, note) && text_is(json_get_text(note, "script"), script) &&
+		auto_json *note = NULL;
+		if (note_of(s, *handle, &note, &why) == 0 && holds(s, note) &&
+			text_is(json_get_text(note, "script"), script) &&
 			text_is(json_get_text(note, "fingerprint"), fingerprint))
 			return true;
 	}
