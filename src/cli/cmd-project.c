@@ -162,13 +162,15 @@ static int refuse_tasks(struct store *s, const char *path, struct error *err)
 		   : error_set_remedy(err, "see: cloop task show %lld", (long long)found.id);
 }
 
-static bool goes_on(const struct home *home, const char *handle, const char *path)
+/* 1 it does, 0, -1: that cannot be told. */
+static int goes_on(const struct home *home, const char *handle, const char *path, struct error *err)
 {
 	auto_error struct error ignored = ERROR_INIT;
 	AUTO(rundir) run = RUNDIR_INIT;
 
-	if (rundir_open(home, handle, &run, &ignored) < 0)
-		return false;
+	int gone = rundir_look(home, handle, &run, err);
+	if (gone != 0)
+		return gone < 0 ? -1 : 0;
 	auto_json *record = rundir_read(&run, RECORD_FILE, &ignored);
 	const char *project = json_get_string(record, "project");
 	return record && !record_final(record) && project && strcmp(project, path) == 0;
@@ -181,7 +183,10 @@ static int refuse_runs(const struct home *home, const char *path, struct error *
 	if (rundir_list(home, &handles, err) < 0)
 		return -1;
 	strv_foreach (handle, &handles) {
-		if (!goes_on(home, *handle, path))
+		int r = goes_on(home, *handle, path, err);
+		if (r < 0)
+			return -1;
+		if (r == 0)
 			continue;
 		error_set(err, ERROR_TASK_STATE, "run %s of %s goes on", *handle,
 			quoted_string(path));

@@ -52,6 +52,8 @@ def test_not_forgotten_while_it_runs(stage):
     said = stage.answer("project", "forget", *there, status=1)
     assert said["code"] == "task_state" and f"run {single} " in said["error"]
     assert single in said["remediation"]
+    for n in range(1, 12):  # also where its directory cannot be opened
+        stage.answer("project", "forget", *there, status=1, env={"CLOOP_FAULT": f"rundir:open:{n}"})
     stage.answer("stop", single)
     assert stage.answer("project", "forget", *there)["forgotten"]
 
