@@ -198,6 +198,9 @@ int lease_scrub(struct supervisor *s, const struct strv *names, struct error *er
 	if (names->n == 0)
 		return 0;
 	record_wiped(s, names);
+	/* Somebody took all of it away. */
+	if (s->lease.stage.fd < 0)
+		return 0;
 	strv_foreach (name, names) {
 		auto_error struct error one = ERROR_INIT;
 		fault_hit("scrub:file");
