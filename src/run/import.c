@@ -58,15 +58,7 @@ static int add_event(struct store *s, const struct final_record *f, const char *
 
 static bool has_warning(const json_t *record, enum error_code code)
 {
-	size_t i;
-	json_t *w;
-
-	json_array_foreach(json_object_get(record, "warnings"), i, w)
-	{
-		if (text_is(json_get_text(w, "code"), error_code_text(code)))
-			return true;
-	}
-	return false;
+	return record_warned(record, error_code_text(code));
 }
 
 /* A sandbox that its filter no longer held (network.md §9.6, §12.4). */

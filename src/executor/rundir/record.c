@@ -113,6 +113,19 @@ void record_warn(json_t *record, const char *code, const char *fmt, ...)
 	json_array_append_new(list, entry);
 }
 
+bool record_warned(const json_t *record, const char *code)
+{
+	size_t i;
+	json_t *warning;
+
+	json_array_foreach(json_object_get(record, "warnings"), i, warning)
+	{
+		if (text_is(json_get_text(warning, "code"), code))
+			return true;
+	}
+	return false;
+}
+
 void record_set_time(json_t *record, const char *key, int64_t realtime_ns)
 {
 	char text[CLOCK_TEXT_SIZE];

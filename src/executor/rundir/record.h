@@ -31,6 +31,8 @@ void record_set_state(json_t *record, const char *state);
 void record_set_error(json_t *record, const struct error *err);
 /* Adds {code, message}; the same code and message twice is one. At most 100. */
 void record_warn(json_t *record, const char *code, const char *fmt, ...) printf_like(3, 4);
+/* It has a warning with this code. record: NULL = no. */
+bool record_warned(const json_t *record, const char *code);
 /* RFC 3339 or null into `started_at`, `finished_at`. */
 void record_set_time(json_t *record, const char *key, int64_t realtime_ns);
 /* The supervisor's own members (`released`, `boot_id`, deadline, intents); never NULL. */

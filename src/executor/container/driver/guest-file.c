@@ -82,16 +82,6 @@ static bool is_another(const char *name)
 	       strncmp(name, GUEST_SHA256, NAME_DIGITS) != 0;
 }
 
-static bool has_warning(const json_t *record, const char *code)
-{
-	size_t i;
-	json_t *warning;
-
-	json_array_foreach(json_object_get(record, "warnings"), i,
-		warning) if (text_is(json_get_text(warning, "code"), code)) return true;
-	return false;
-}
-
 /* Its container is gone, or was never made. */
 static bool over(const struct rundir *run)
 {
@@ -99,7 +89,7 @@ static bool over(const struct rundir *run)
 	auto_json *record = rundir_read(run, RECORD_FILE, &err);
 
 	return record && record_final(record) && !rundir_has_leftovers(run) &&
-	       !has_warning(record, "container_left") && rundir_supervised(run, &err) == 0;
+	       !record_warned(record, "container_left") && rundir_supervised(run, &err) == 0;
 }
 
 /* Adds the path of the one that the run has; false: nobody knows which that is. */

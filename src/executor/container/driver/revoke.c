@@ -57,12 +57,8 @@ static json_t *read_record(const struct revocation *r)
 static bool container_left(const struct revocation *r)
 {
 	auto_json *record = read_record(r);
-	size_t i;
-	json_t *warning;
 
-	json_array_foreach(json_object_get(record, "warnings"), i,
-		warning) if (text_is(json_get_text(warning, "code"), "container_left")) return true;
-	return false;
+	return record_warned(record, "container_left");
 }
 
 /* The run has ended: its supervisor removes the last of it; what one left behind is tried again. */
