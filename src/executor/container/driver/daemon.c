@@ -27,7 +27,7 @@ static json_t *stamps_of(const struct runtime *r)
 	return remember_stamps(&files);
 }
 
-static int ask(const struct daemon_question *q, struct error *err)
+int daemon_ask(const struct daemon_question *q, struct error *err)
 {
 	AUTO(captured) answer = {.status = 0};
 	const char *args[] = {"info", "--format={{json .}}", NULL};
@@ -42,6 +42,8 @@ static int ask(const struct daemon_question *q, struct error *err)
 
 	if (client_ask(&call, &answer, err) < 0)
 		return -1;
+	if (q->runtime->engine != ENGINE_DOCKER)
+		return 0;
 	return detect_check_docker_info((struct text){str_text(&answer.out), answer.out.len}, err);
 }
 
@@ -53,7 +55,7 @@ int daemon_pass(const struct daemon_question *q, struct error *err)
 	if (known)
 		return 0;
 	auto_json *stamps = stamps_of(q->runtime);
-	if (ask(q, err) < 0)
+	if (daemon_ask(q, err) < 0)
 		return -1;
 	auto_json *good = json_true();
 	if (stamps)

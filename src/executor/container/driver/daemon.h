@@ -14,5 +14,9 @@ struct daemon_question {
 			     NULL: nothing is kept */
 	int cancel_fd;    /* as in client_run() */
 };
-/* Nothing to ask of podman. Errors: docker_userns, and those of the call (§10.4). */
+/*
+ * Asks now, podman only whether it answers. Errors: docker_userns, and those of the call (§10.4).
+ */
+must_check int daemon_ask(const struct daemon_question *q, struct error *err);
+/* The same before a start, where nothing is asked of podman, and of docker not what is known. */
 must_check int daemon_pass(const struct daemon_question *q, struct error *err);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "executor/container/capabilities.h"
 #include "executor/container/detect.h"
+#include "executor/container/driver/daemon.h"
 #include "executor/container/driver/revoke.h"
 #include "executor/container/driver/shim.h"
 #include "executor/container/ip-program.h"
@@ -28,22 +29,11 @@ static int driver_health_check(const struct executor *e, struct error *err)
 {
 	const struct container_driver *d = container_driver_of(e);
 	AUTO(strv) env = STRV_INIT(64);
-	AUTO(captured) answer = {.status = 0};
-	const char *args[] = {"info", "--format={{json .}}", NULL};
-	struct client_call call = {.runtime = &d->runtime,
-		.env = &env,
-		.args = args,
-		.timeout_ms = 20000,
-		.stdout_max = 1 << 20,
-		.cancel_fd = -1};
+	struct daemon_question q = {.runtime = &d->runtime, .env = &env, .cancel_fd = -1};
 	auto_free char *home = mem_strdup(d->home ? d->home : "/nonexistent");
 
 	environment_client(d->runtime.engine, environ, d->runtime.endpoint, home, &env);
-	int r = client_ask(&call, &answer, err);
-	if (r == 0 && d->runtime.engine == ENGINE_DOCKER)
-		return detect_check_docker_info(
-			(struct text){str_text(&answer.out), answer.out.len}, err);
-	return r;
+	return daemon_ask(&q, err);
 }
 
 static const struct executor_ops container_ops = {
