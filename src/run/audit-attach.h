@@ -25,7 +25,7 @@ struct audit_attach {
 };
 
 /* Before a session is asked for: 0 = the ledger can be opened. Errors of store_open(). */
-int audit_attach_check(const struct audit_attach *a, struct error *err);
+must_check int audit_attach_check(const struct audit_attach *a, struct error *err);
 /* Errors: store_*; the caller closes the session. */
-int audit_attach_open(const struct audit_attach *a, struct error *err);
+must_check int audit_attach_open(const struct audit_attach *a, struct error *err);
 void audit_attach_close(const struct audit_attach *a);
