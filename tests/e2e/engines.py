@@ -35,13 +35,16 @@ NATIVE_OVERLAY = (5, 13)  # in a user namespace
 QUICK_INFO = '[engine]\nenv = ["DPKG_ADMINDIR=/nonexistent"]\n'
 # The folder of netavark; without it podman's networks are CNI's.
 NETAVARK = os.environ.get("CLOOP_E2E_NETAVARK", "/usr/lib/podman")
+# Taken out of the environment: where it is set, pytest compares megabytes line by line when an
+# assertion fails, for a quarter of an hour and with gigabytes of memory.
+IN_CI = bool(os.environ.pop("CI", None))
 ROOTFS_FILES = {"etc/passwd": "root:x:0:0:root:/:/bin/sh\n", "etc/group": "root:x:0:\n"}
 
 
 def missing(what, package):
     """An engine that is not there fails the run; outside CI it may be left out."""
     words = f"{what} is not installed: apt-get install {package}"
-    if os.environ.get("CI"):
+    if IN_CI:
         pytest.fail(words)
     pytest.skip(f"runtime_missing: {words}")
 

@@ -101,7 +101,7 @@ def test_what_cannot_be_looked_at_is_kept(stage):
         r = stage.cloop("executor", "reap", "--json", env={"CLOOP_FAULT": f"rundir:open:{n}"})
         errors += r.rc != 0
         assert json.loads(r.out).get("removed", []) == [], r
-    assert errors == 1
+    assert 0 < errors < 5  # each of its looks, and there are fewer than that
     assert stage.status(handle)["state"] == "running"
     stage.cloop("stop", "--signal", "kill", handle)
 

@@ -54,31 +54,61 @@ bool log_segment_marked(int fd)
 	return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
+struct numbers {
+	uint64_t *v;
+	size_t n, cap;
+};
+
+static void numbers_done(struct numbers *l)
+{
+	free(l->v);
+}
+
+static int list_once(DIR *d, struct numbers *ret, struct error *err)
+{
+	uint64_t seq;
+
+	ret->n = 0;
+	rewinddir(d);
+	for (const struct dirent *e; errno = 0, (e = readdir(d));) {
+		if (!log_segment_from_name(e->d_name, &seq))
+			continue;
+		if (ret->n == ret->cap) {
+			ret->cap = ret->cap ? ret->cap * 2 : 32;
+			ret->v = mem_grow(ret->v, ret->cap, sizeof(*ret->v));
+		}
+		ret->v[ret->n++] = seq;
+	}
+	if (errno != 0)
+		return error_set_errno(err, ERROR_IO, errno, "reading the log's directory");
+	if (ret->n > 0)
+		qsort(ret->v, ret->n, sizeof(*ret->v), compare);
+	return 0;
+}
+
+/*
+ * While the writer makes segments, a listing can miss one and have the next: a reader that took
+ * that for all there is would let the writer delete the missed one. But what is older than one that
+ * was seen is there when the next listing begins, which does not miss it.
+ */
 int log_segment_list(int dir, uint64_t **ret, size_t *ret_n, struct error *err)
 {
 	auto_fd int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	__attribute__((cleanup(close_directory))) DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-	auto_free uint64_t *list = NULL;
-	size_t n = 0, cap = 0;
-	uint64_t seq;
+	AUTO(numbers) list = {.v = NULL};
+	uint64_t seen = 0;
 
 	if (!d)
 		return error_set_errno(err, ERROR_IO, errno, "reading the log's directory");
 	TAKE_FD(fd);
-	for (const struct dirent *e; errno = 0, (e = readdir(d));) {
-		if (!log_segment_from_name(e->d_name, &seq))
-			continue;
-		if (n == cap) {
-			cap = cap ? cap * 2 : 32;
-			list = mem_grow(list, cap, sizeof(*list));
-		}
-		list[n++] = seq;
-	}
-	if (errno != 0)
-		return error_set_errno(err, ERROR_IO, errno, "reading the log's directory");
-	if (n > 0)
-		qsort(list, n, sizeof(*list), compare);
-	*ret = TAKE_PTR(list);
-	*ret_n = n;
+	do {
+		seen = list.n > 0 ? list.v[list.n - 1] : 0;
+		if (list_once(d, &list, err) < 0)
+			return -1;
+	} while (list.n > 0 && list.v[0] > seen);
+	while (list.n > 0 && list.v[list.n - 1] > seen)
+		list.n--;
+	*ret = TAKE_PTR(list.v);
+	*ret_n = list.n;
 	return 0;
 }

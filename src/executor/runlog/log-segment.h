@@ -15,7 +15,10 @@ enum { LOG_SEGMENT_NAME_SIZE = 25 };
 void log_segment_name(uint64_t first_seq, char out[LOG_SEGMENT_NAME_SIZE]);
 /* False for any other name, and for 0. */
 bool log_segment_from_name(const char *name, uint64_t *ret_first_seq);
-/* First numbers of all segments in the directory, ascending; caller frees *ret. `io` error. */
+/*
+ * First numbers of all segments in the directory, ascending, without a hole: while segments are
+ * made, up to one that was the youngest at some moment of the call. Caller frees *ret. `io` error.
+ */
 must_check int log_segment_list(int dir, uint64_t **ret, size_t *ret_n, struct error *err);
 
 /*
