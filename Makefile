@@ -76,8 +76,8 @@ golden-update: build
 	@scripts/golden --update
 
 docs: build
-	@scripts/docs --update
 	@scripts/fuzz-page >docs/internals/fuzzing.md
+	@scripts/docs --update
 
 install: build
 	@$(if $(PREFIX),meson setup --reconfigure $(BUILD) --prefix=$(PREFIX) >/dev/null && scripts/build $(BUILD))
