@@ -120,8 +120,8 @@ static int run_grant(struct cli *c, struct error *err)
 	const char *subject = grant_options_subject(c, err);
 
 	if (!subject || read_fields(c, subject, fields, err) < 0 ||
-		grant_options_ttl(c, &request.ttl, err) < 0 || cli_home_open_due(c, &home, err) < 0 ||
-		store_open(home.path, &store, err) < 0 ||
+		grant_options_ttl(c, &request.ttl, err) < 0 ||
+		cli_home_open_due(c, &home, err) < 0 || store_open(home.path, &store, err) < 0 ||
 		egress_grants_make(store, &request, &now, &granted, err) < 0)
 		return -1;
 	if (c->json)

@@ -8,8 +8,8 @@
  * Absolute path of program `name` ("cloop", "cloop-shim", "cloop-guest"): beside this program, in
  * ../libexec/cloop/ or ../../bin/ (so that an installed tree can be moved), in the build tree's
  * folder of it (../<part behind "cloop-">/, of cloop ../cli/), else in the libexec directory that
- * the build was configured with. The first that exists; caller frees. "Beside" is where this program
- * was started from, also after an upgrade has put another file there.
+ * the build was configured with. The first that exists; caller frees. "Beside" is where this
+ * program was started from, also after an upgrade has put another file there.
  */
 must_check char *program_path(const char *name);
 /*
