@@ -355,7 +355,9 @@ def test_a_session_survives_its_supervisor(stage, origin):
     gate.unlink()
     handle = stage.detach("/bin/sh", "-c", f"wget -q -O /dev/null http://{ORIGIN}:8000/40000; echo first $?; "
                           "while ! test -e go; do sleep 0.1; done; "
-                          f"wget -q -O /tmp/x http://{ORIGIN}:8000/40000; wc -c < /tmp/x; echo second; "
+                          # Until the new proxy is there, nobody listens.
+                          f"until test -s /tmp/x; do sleep 0.1; wget -q -O /tmp/x http://{ORIGIN}:8000/40000; done; "
+                          "echo second; "
                           f"wget -O - http://{ORIGIN}:8000/1 2>&1; sleep 300")
     granting.wait_until(lambda: "first 0" in log_of(stage, handle))
     granting.wait_until(lambda: stage.answer("status", handle)["egress"]["bytes_down"] > 40000)
