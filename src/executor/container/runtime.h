@@ -23,3 +23,5 @@ struct runtime {
 void runtime_done(struct runtime *r);
 /* For people: podman (rootless), podman, docker; <none> for NULL (§4.1). */
 const char *runtime_text(const struct runtime *r);
+/* docker's socket on this host, in the endpoint; NULL: it has none, or is not resolved. */
+const char *runtime_socket(const struct runtime *r);

@@ -1,15 +1,11 @@
 #include "executor/container/driver/daemon.h"
 
-#include <string.h>
-
 #include "base/json.h"
 #include "executor/container/detect.h"
 #include "executor/container/driver/client.h"
 #include "executor/container/remember.h"
 
 enum { INFO_TIMEOUT_MS = 20000, INFO_MAX = 1 << 20 };
-
-static const char unix_scheme[] = "unix://";
 
 /*
  * What changes with the daemon: its socket, which every daemon makes anew unless systemd holds it;
@@ -19,9 +15,9 @@ static json_t *stamps_of(const struct runtime *r)
 {
 	AUTO(strv) files = STRV_INIT(REMEMBER_FILES_MAX);
 
-	if (!text_starts(text_of(r->endpoint), unix_scheme))
+	if (!runtime_socket(r))
 		return NULL;
-	strv_add(&files, r->endpoint + strlen(unix_scheme));
+	strv_add(&files, runtime_socket(r));
 	strv_add(&files, "/run/docker.pid");
 	strv_add(&files, "/etc/docker/daemon.json");
 	return remember_stamps(&files);

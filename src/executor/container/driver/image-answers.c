@@ -76,7 +76,6 @@ static struct client_call call_of(
  */
 static bool store_files(const struct image_answers *a, struct strv *ret)
 {
-	static const char unix_scheme[] = "unix://";
 	const char *args[] = {"info", list_formats[a->runtime->engine], NULL};
 	auto_error struct error err = ERROR_INIT;
 	AUTO(captured) answer = {.status = 0};
@@ -90,8 +89,8 @@ static bool store_files(const struct image_answers *a, struct strv *ret)
 	strv_add_n(ret, out.p, out.len - 2);
 	if (a->runtime->engine == ENGINE_PODMAN)
 		add_configs(a, ret);
-	else if (text_starts(text_of(a->runtime->endpoint), unix_scheme))
-		strv_add(ret, a->runtime->endpoint + strlen(unix_scheme));
+	else if (runtime_socket(a->runtime))
+		strv_add(ret, runtime_socket(a->runtime));
 	else
 		return false;
 	return access(ret->v[0], R_OK) == 0;
