@@ -93,6 +93,14 @@ json_t *json_from_count(int64_t n)
 	return n < 0 ? json_null() : json_integer(n);
 }
 
+bool json_list_has(const json_t *list, const char *text)
+{
+	for (size_t i = 0; i < json_array_size(list); i++)
+		if (text_is(json_text(json_array_get(list, i)), text))
+			return true;
+	return false;
+}
+
 json_t *json_from_strings(char *const *v, size_t n)
 {
 	json_t *list = json_array();

@@ -41,6 +41,9 @@ struct text json_text(const json_t *value);
  * A JSON string of any bytes: what is not UTF-8 becomes \xNN text (paths, engine words).
  */
 must_check json_t *json_from_bytes(struct text t);
+/* The list has this text; what is no list has none. */
+bool json_list_has(const json_t *list, const char *text);
+
 /* NULL gives JSON null. */
 must_check json_t *json_from_string(const char *s);
 /* A negative number means that it is not known: JSON null. */

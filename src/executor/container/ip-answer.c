@@ -43,14 +43,6 @@ static bool copy(const json_t *j, const char *key, char *out, size_t size)
 	return true;
 }
 
-static bool is_up(const json_t *flags)
-{
-	for (size_t i = 0; i < json_array_size(flags); i++)
-		if (text_is(json_text(json_array_get(flags, i)), "UP"))
-			return true;
-	return false;
-}
-
 static bool read_link(const json_t *j, struct ip_link *ret)
 {
 	int64_t index = json_get_int(j, "ifindex", 0);
@@ -58,7 +50,7 @@ static bool read_link(const json_t *j, struct ip_link *ret)
 	*ret = (struct ip_link){
 		.index = (unsigned)index,
 		.mtu = json_get_int(j, "mtu", 0),
-		.up = is_up(json_object_get(j, "flags")),
+		.up = json_list_has(json_object_get(j, "flags"), "UP"),
 		.peer = (unsigned)json_get_int(j, "link_index", 0),
 		/* A veth's other end has `link_index` beside it when it is elsewhere. */
 		.upper = json_object_get(j, "link") && !json_object_get(j, "link_netnsid"),

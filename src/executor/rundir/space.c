@@ -141,16 +141,8 @@ json_t *space_low_list(const struct space *s)
 	return list;
 }
 
-static bool has(const json_t *list, const char *whose)
-{
-	for (size_t i = 0; i < json_array_size(list); i++)
-		if (text_is(json_text(json_array_get(list, i)), whose))
-			return true;
-	return false;
-}
-
 void space_restore(struct space *s, const json_t *low)
 {
 	for (size_t i = 0; i < s->n; i++)
-		s->v[i].floor.paused = has(low, s->v[i].whose);
+		s->v[i].floor.paused = json_list_has(low, s->v[i].whose);
 }
