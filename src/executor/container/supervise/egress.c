@@ -150,14 +150,10 @@ static void read_events(struct supervisor *s)
 	struct egress *e = &s->egress;
 	size_t left = pipe_waiting(e->owner.events);
 	char bytes[EGRESS_EVENT_MAX];
+	size_t n;
 
-	while (left > 0) {
-		ssize_t n =
-			read(e->owner.events, bytes, left < sizeof(bytes) ? left : sizeof(bytes));
-		if (n <= 0)
-			return;
-		left -= (size_t)n;
-		struct text rest = {bytes, (size_t)n}, line;
+	while ((n = pipe_read(e->owner.events, bytes, sizeof(bytes), &left)) > 0) {
+		struct text rest = {bytes, n}, line;
 		for (bool first = true; text_split(&rest, '\n', &line); first = false) {
 			if (!first) {
 				keep_line(s, (struct text){str_text(&e->line), e->line.len});

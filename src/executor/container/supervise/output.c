@@ -107,15 +107,11 @@ void output_take(struct output *o, size_t i, struct str *ret)
 {
 	size_t left = pipe_waiting(o->streams[i].fd);
 	char buffer[4096];
+	size_t n;
 
-	while (left > 0) {
+	while ((n = pipe_read(o->streams[i].fd, buffer, sizeof(buffer), &left)) > 0) {
 		size_t room = ret->max - ret->len;
-		ssize_t n = read(
-			o->streams[i].fd, buffer, left < sizeof(buffer) ? left : sizeof(buffer));
-		if (n <= 0)
-			return;
-		str_add(ret, buffer, (size_t)n < room ? (size_t)n : room);
-		left -= (size_t)n;
+		str_add(ret, buffer, n < room ? n : room);
 	}
 }
 
