@@ -98,8 +98,9 @@ static bool add_used(const struct home *h, const char *handle, struct strv *used
 	auto_error struct error err = ERROR_INIT;
 	AUTO(rundir) run = RUNDIR_INIT;
 
-	if (rundir_open(h, handle, &run, &err) < 0)
-		return error_is(&err, ERROR_HANDLE_NOT_FOUND);
+	int gone = rundir_look(h, handle, &run, &err);
+	if (gone != 0)
+		return gone > 0;
 	if (over(&run))
 		return true;
 	auto_json *request = rundir_read(&run, REQUEST_FILE, &err);
