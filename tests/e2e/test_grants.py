@@ -167,6 +167,9 @@ def test_list_and_end(stage):
     leases = stage.answer("lease", "list")["leases"]
     assert [(x["run"], x["state"], [g["grant"] for g in x["grants"]]) for x in leases] == [
         (handle, "open", [given])]
+    for n in range(1, 4):  # one whose directory cannot be opened has not ended
+        said = stage.answer("lease", "list", env={"CLOOP_FAULT": f"rundir:open:{n}"})
+        assert said["leases"] == leases
     extended = stage.answer("lease", "extend", "--run", handle)
     assert [(g["grant"], g["result"]) for g in extended["grants"]] == [(given, "ok")]
     assert extended["expires_at"] >= leases[0]["expires_at"]
