@@ -75,7 +75,7 @@ def of_live_runs_only(path):
         mode = path.lstat().st_mode
     except FileNotFoundError:
         return False
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or path.name in ("cid", "ctl")
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or path.name in ("cid", "ctl", "control")
 
 
 def files(stage):

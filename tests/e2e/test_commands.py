@@ -2,8 +2,10 @@
 init, ps, status (cli.md)."""
 import json
 import re
+import shutil
 import subprocess
 
+from crashing import until
 from engines import IMAGE, on, once, rootfs
 from granting import mint
 
@@ -237,6 +239,45 @@ def test_ps_and_status(stage):
     assert stage.answer("ps")["runs"] == []
     r = stage.cloop("status", "c-00000000000f", "--json")
     assert r.rc == 1 and json.loads(r.out)["code"] == "handle_not_found"
+
+
+@on("R")
+def test_reached_from_another_session(stage):
+    """A run that cron began, which sets no XDG_RUNTIME_DIR, and a user who has one, or the other way."""
+    handle = stage.detach("/bin/sleep", "60")
+    assert stage.cloop("stop", "--grace", "0", handle, env={"XDG_RUNTIME_DIR": ""}).rc == 0
+    assert stage.wait(handle).record["outcome"] == "cancelled"
+
+
+@on("PR")
+def test_reached_when_its_socket_was_removed(stage):
+    """As $XDG_RUNTIME_DIR is when the user's last session ends: the supervisor listens anew."""
+    handle = stage.detach("/bin/sleep", "60")
+    socket = stage.home / "runs" / handle / "control"
+    first = socket.resolve()
+    if stage.engine.uid == 0:
+        first.unlink()  # /run/cloop is of all the machine's runs
+    else:
+        shutil.rmtree(first.parent)
+    until(lambda: socket.exists(), "socket")
+    assert stage.cloop("stop", "--grace", "0", handle).rc == 0
+    assert stage.wait(handle).record["outcome"] == "cancelled"
+
+
+@on("R")
+def test_reached_when_the_runtime_directory_is_gone(stage):
+    """Then there is a folder in the home."""
+    place = stage.dir / "runtime"
+    place.mkdir()
+    stage.engine.own(place)
+    handle = stage.detach("/bin/sleep", "60", env={"XDG_RUNTIME_DIR": str(place)})
+    socket = stage.home / "runs" / handle / "control"
+    assert socket.resolve().parent.parent == place
+    shutil.rmtree(place)
+    until(lambda: socket.exists(), "socket")
+    assert socket.resolve().parent == stage.home / "sockets"
+    assert stage.cloop("stop", "--grace", "0", handle).rc == 0
+    assert stage.wait(handle).record["outcome"] == "cancelled"
 
 
 def test_record_and_labels(stage):

@@ -442,6 +442,7 @@ def test_what_cannot_be_pushed_is_extended_away(stage):
     first = ends()
     crashing.until(lambda: ends() > first, "extension")
     control_socket(stage, handle).unlink()
+    control_socket(stage, handle).touch()  # nobody listens there, and the supervisor sees a name
     r = stage.cloop("secret", "revoke", "--json", grant)
     assert json.loads(r.out)["state"] == "unreachable", r
     ready(stage, handle, b"gone")

@@ -163,7 +163,7 @@ static int open_run(
 	s->loop = loop_new(err);
 	if (!s->loop || output_init(&s->output, s->loop, &s->run, s->plan.log_max_mb, err) < 0)
 		return -1;
-	s->server = control_server_open(s->loop, &s->home, handle, ops, s, err);
+	s->server = control_server_open(s->loop, &s->home, s->run.handle, ops, s, err);
 	return s->server ? local_finish_watch(s, err) : -1;
 }
 

@@ -11,8 +11,9 @@
 
 #include "base/mem.h"
 #include "base/secret.h"
+#include "sys/clock.h"
 
-enum { CLIENTS_MAX = 16, READ_SIZE = 4096 };
+enum { CLIENTS_MAX = 16, READ_SIZE = 4096, LOOK_EVERY_MS = 10000 };
 
 struct client {
 	struct control_server *owner;
@@ -36,8 +37,10 @@ struct control_server {
 	struct loop *loop;
 	const struct control_op *ops;
 	void *data;
+	struct home *home;
+	const char *handle;
 	int fd;
-	struct loop_source *source;
+	struct loop_source *source, *look;
 	struct client *clients[CLIENTS_MAX];
 };
 
@@ -296,7 +299,36 @@ static void on_connect(void *data, uint32_t events)
 	s->clients[slot] = c;
 }
 
-struct control_server *control_server_open(struct loop *l, const struct home *h, const char *handle,
+static void listen_by(struct control_server *s, int fd)
+{
+	s->fd = fd;
+	s->source = loop_watch(s->loop, fd, EPOLLIN, on_connect, s);
+}
+
+static void unlisten(struct control_server *s)
+{
+	loop_remove(s->source);
+	close(s->fd);
+	s->source = NULL;
+	s->fd = -1;
+}
+
+static void look(void *data)
+{
+	struct control_server *s = data;
+	auto_error struct error err = ERROR_INIT;
+
+	s->look = loop_at(s->loop, clock_boottime_ms() + LOOK_EVERY_MS, look, s);
+	if (control_is_named(s->home, s->handle) || home_reopen_sockets(s->home, &err) < 0)
+		return;
+	int fd = control_listen(s->home, s->handle, &err);
+	if (fd < 0)
+		return;
+	unlisten(s);
+	listen_by(s, fd);
+}
+
+struct control_server *control_server_open(struct loop *l, struct home *h, const char *handle,
 	const struct control_op *ops, void *data, struct error *err)
 {
 	int fd = control_listen(h, handle, err);
@@ -304,8 +336,10 @@ struct control_server *control_server_open(struct loop *l, const struct home *h,
 	if (fd < 0)
 		return NULL;
 	struct control_server *s = mem_alloc(sizeof(*s));
-	*s = (struct control_server){.loop = l, .ops = ops, .data = data, .fd = fd};
-	s->source = loop_watch(l, fd, EPOLLIN, on_connect, s);
+	*s = (struct control_server){
+		.loop = l, .ops = ops, .data = data, .home = h, .handle = handle};
+	listen_by(s, fd);
+	s->look = loop_at(l, clock_boottime_ms() + LOOK_EVERY_MS, look, s);
 	return s;
 }
 
@@ -321,10 +355,9 @@ void control_server_shut(struct control_server *s)
 {
 	if (!s || s->fd < 0)
 		return;
-	loop_remove(s->source);
-	close(s->fd);
-	s->source = NULL;
-	s->fd = -1;
+	unlisten(s);
+	loop_remove(s->look);
+	s->look = NULL;
 	for (size_t i = 0; i < CLIENTS_MAX; i++)
 		if (s->clients[i] && s->clients[i]->waits != CONTROL_LATER)
 			dismiss(s->clients[i]);

@@ -41,8 +41,12 @@ struct control_op {
 };
 
 struct control_server;
-/* ops ends with an entry without a name; it and data must outlive the server. */
-must_check struct control_server *control_server_open(struct loop *l, const struct home *h,
+/*
+ * ops ends with an entry without a name; it, h, handle and data must outlive the server. Every 10 s
+ * it looks whether its name is still there (a login's folder goes with the last session), and
+ * listens anew if not: then h has another folder.
+ */
+must_check struct control_server *control_server_open(struct loop *l, struct home *h,
 	const char *handle, const struct control_op *ops, void *data, struct error *err);
 /* A signal arrived, or has nobody to arrive at any more: who waited for that is answered. */
 void control_server_delivered(struct control_server *s);

@@ -2,12 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "sys/cancel.h"
@@ -24,18 +26,62 @@ static void socket_address(const struct home *h, const char *handle, struct sock
 		handle);
 }
 
+/* The link in the run directory. */
+static void link_address(const struct home *h, const char *handle, struct sockaddr_un *ret)
+{
+	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};
+	snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%s/control", h->runs_fd,
+		handle);
+}
+
 bool control_exists(const struct home *h, const char *handle)
 {
 	auto_free char *name = mem_printf("%s.sock", handle);
+	auto_free char *link = mem_printf("%s/control", handle);
 
-	return faccessat(h->sockets_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	return faccessat(h->runs_fd, link, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+	       faccessat(h->sockets_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+bool control_is_named(const struct home *h, const char *handle)
+{
+	auto_free char *name = mem_printf("%s.sock", handle);
+	struct stat named, open;
+
+	return faccessat(h->sockets_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       stat(h->sockets, &named) == 0 && fstat(h->sockets_fd, &open) == 0 &&
+	       named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+}
+
+/* The socket of a supervisor that had another folder than we have. */
+static void unlink_elsewhere(const struct home *h, const char *link, const char *name)
+{
+	char target[PATH_MAX] = "";
+
+	if (readlinkat(h->runs_fd, link, target, sizeof(target) - 1) < 0)
+		return;
+	const char *slash = strrchr(target, '/');
+	if (slash && strcmp(slash + 1, name) == 0)
+		unlink(target);
 }
 
 void control_unlink(const struct home *h, const char *handle)
 {
 	auto_free char *name = mem_printf("%s.sock", handle);
+	auto_free char *link = mem_printf("%s/control", handle);
 
+	unlink_elsewhere(h, link, name);
 	unlinkat(h->sockets_fd, name, 0);
+	unlinkat(h->runs_fd, link, 0);
+}
+
+/* Without the link, for want of space, those who know the same folder find us. */
+static void link_socket(const struct home *h, const char *handle)
+{
+	auto_free char *link = mem_printf("%s/control", handle);
+	auto_free char *target = mem_printf("%s/%s.sock", h->sockets, handle);
+
+	(void)!symlinkat(target, h->runs_fd, link);
 }
 
 int control_listen(const struct home *h, const char *handle, struct error *err)
@@ -51,6 +97,7 @@ int control_listen(const struct home *h, const char *handle, struct error *err)
 	if (r < 0 || listen(fd, 16) < 0)
 		return error_set_errno(err, ERROR_HOME_UNUSABLE, errno,
 			"making the control socket below %s", h->sockets);
+	link_socket(h, handle);
 	return TAKE_FD(fd);
 }
 
@@ -86,19 +133,30 @@ int control_decode(struct str *in, json_t **ret, struct error *err)
 	return 1;
 }
 
+static int connect_by(const struct sockaddr_un *address)
+{
+	auto_fd int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0)
+		return -1;
+	return TAKE_FD(fd);
+}
+
 static int connect_to(const struct home *h, const char *handle, struct error *err)
 {
 	struct sockaddr_un address;
 
-	socket_address(h, handle, &address);
-	auto_fd int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
-		error_set(
-			err, ERROR_ATTACH_CLOSED, "run %s has no supervisor that listens", handle);
-		return error_set_remedy(err,
-			"see what became of it: cloop status %s, cloop logs %s", handle, handle);
+	link_address(h, handle, &address);
+	int fd = connect_by(&address);
+	if (fd < 0) {
+		socket_address(h, handle, &address);
+		fd = connect_by(&address);
 	}
-	return TAKE_FD(fd);
+	if (fd >= 0)
+		return fd;
+	error_set(err, ERROR_ATTACH_CLOSED, "run %s has no supervisor that listens", handle);
+	return error_set_remedy(
+		err, "see what became of it: cloop status %s, cloop logs %s", handle, handle);
 }
 
 /* Bytes that the answer still lacks: what is behind it is not ours to read. */

@@ -2,6 +2,9 @@
  * The control socket of a run: <sockets>/<handle>.sock, SOCK_STREAM, 0600. Requests and answers are
  * u32 little-endian length (<= 65,536) + JSON (container-driver.md §18.4). This file has the wire
  * format and the client; the server is the supervisor's.
+ *
+ * RUN/control is a link to it: a run that cron began, without XDG_RUNTIME_DIR, has its socket in
+ * another folder than a login's `cloop stop` would look in.
  */
 #pragma once
 
@@ -15,6 +18,8 @@ enum { CONTROL_MESSAGE_MAX = 65536, CONTROL_HEADER = 4 };
 must_check int control_listen(const struct home *h, const char *handle, struct error *err);
 /* The name is there: of a supervisor that listens, or of one that died. */
 bool control_exists(const struct home *h, const char *handle);
+/* The folder of our sockets is still there, and the name in it. */
+bool control_is_named(const struct home *h, const char *handle);
 void control_unlink(const struct home *h, const char *handle);
 
 /* Appends one framed message to out (max must allow it). */

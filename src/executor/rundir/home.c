@@ -151,6 +151,20 @@ int home_open(const char *path, struct home *ret, struct error *err)
 	return 0;
 }
 
+int home_reopen_sockets(struct home *h, struct error *err)
+{
+	auto_free char *folder = sockets_folder(h->path);
+	int fd = -1;
+
+	if (open_private(folder, &fd, err) < 0)
+		return -1;
+	close(h->sockets_fd);
+	free(h->sockets);
+	h->sockets_fd = fd;
+	h->sockets = TAKE_PTR(folder);
+	return 0;
+}
+
 int home_open_shared(const char *path, int *ret_fd, struct error *err)
 {
 	auto_free char *folder = sockets_folder(path);

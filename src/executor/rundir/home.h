@@ -27,6 +27,8 @@ void home_done(struct home *h);
  * not belong to us, or may be written by others.
  */
 must_check int home_open(const char *path, struct home *ret, struct error *err);
+/* The folder of the sockets anew, where it may have gone, as a login's. -1: nothing changed. */
+must_check int home_reopen_sockets(struct home *h, struct error *err);
 /*
  * Opens the folder of the sockets of a home that may not be open: all homes of a user have the same
  * one, and so do those of an engine (but <home>/sockets). -1: home_unusable, io.
