@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 
-from crashing import until
+from crashing import kill_shim, until
 from engines import IMAGE, on, once, rootfs
 from granting import mint
 
@@ -247,6 +247,17 @@ def test_reached_from_another_session(stage):
     handle = stage.detach("/bin/sleep", "60")
     assert stage.cloop("stop", "--grace", "0", handle, env={"XDG_RUNTIME_DIR": ""}).rc == 0
     assert stage.wait(handle).record["outcome"] == "cancelled"
+
+
+@on("R")
+def test_adopted_from_another_session(stage):
+    handle = stage.detach("/bin/sh", "-c", "while [ ! -e go ]; do sleep 0.05; done; exit 7")
+    kill_shim(stage, handle)
+    other = {"XDG_RUNTIME_DIR": ""}
+    assert stage.answer("ps", env=other)["runs"][0]["handle"] == handle
+    (stage.project / "go").touch()
+    assert stage.cloop("wait", handle, env=other).rc == 7
+    assert stage.status(handle)["warnings"] == []
 
 
 @on("PR")
