@@ -111,6 +111,8 @@ def test_timeout_without_handler(stage):
     assert r.rc == 124 and r.out == b"up\n"
     check_record(r.record, "killed", "timeout", 137, signal.SIGKILL)
     assert 2000 <= r.record["usage"]["wall_ms"] < 20000
+    if not no_limits(stage):  # its group is there; an init that is killed says nothing
+        check_usage(stage.engine, r.record)
 
 
 def test_timeout_not_reached(stage):

@@ -237,6 +237,9 @@ static void send_signal(struct supervisor *s, int signal, bool asked)
 	}
 	loop_remove(s->thaw_timer);
 	s->thaw_timer = loop_at(s->loop, clock_boottime_ms() + THAW_MS, on_thaw, s);
+	/* Its group may be gone before its end is heard of. */
+	if (signal == SIGKILL)
+		finish_read_usage(s);
 	if (signal == SIGKILL && kill_by_pidfd(s)) {
 		fault_hit("stop:killed");
 		delivered(s);
