@@ -5,7 +5,7 @@ CPU_SECONDS ?= 1800
 PAIRS ?= 15
 
 .PHONY: help deps build demo check check-images check-cosign bench lint analyze format fuzz fuzz-long golden-update \
-	docs metrics install uninstall deb check-deb
+	docs metrics install uninstall deb check-deb check-vm
 
 help:
 	@echo 'make deps           install the Debian packages that are missing (root or sudo)'
@@ -27,6 +27,7 @@ help:
 	@echo 'make uninstall      remove what "make install" put there'
 	@echo 'make deb            build the Debian packages into build-deb/, judged by lintian'
 	@echo 'make check-deb      install, use, remove and purge them in a Debian of their own (root)'
+	@echo 'make check-vm       tests on a Debian 12 with its own kernel and systemd, by qemu (root; half an hour)'
 
 deps:
 	@scripts/deps
@@ -91,3 +92,6 @@ deb:
 
 check-deb:
 	@scripts/check-deb
+
+check-vm:
+	@scripts/check-vm

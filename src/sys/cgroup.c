@@ -229,8 +229,14 @@ bool cgroup_delegated(enum cgroup_controller c)
 
 	if (locate("/proc/self/cgroup", &own) != 2)
 		return false;
-	/* Where systemd's user manager, and so rootless podman, puts containers. */
+	/*
+	 * Where systemd's user manager, and so rootless podman, puts containers. Without one a
+	 * group may have its controllers and not be ours to divide, as that of a service with
+	 * User=: podman 4.3 names them all the same, and applies nothing.
+	 */
 	auto_free char *manager = mem_printf(
 		"%s/user.slice/user-%u.slice/user@%u.service", own.mounts[c], geteuid(), geteuid());
-	return access(manager, F_OK) == 0 ? lists(manager, word) : lists(own.paths[c], word);
+	if (access(manager, F_OK) == 0)
+		return lists(manager, word);
+	return access(own.paths[c], W_OK) == 0 && lists(own.paths[c], word);
 }

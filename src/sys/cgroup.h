@@ -22,7 +22,7 @@ enum cgroup_controller {
 int cgroup_version(void);
 /*
  * v2 only: the controller is listed in cgroup.controllers of our user's manager
- * (user@UID.service), or where there is none of our own group.
+ * (user@UID.service), or where there is none of our own group, if we may divide it.
  */
 bool cgroup_delegated(enum cgroup_controller c);
 

@@ -141,7 +141,8 @@ static bool check_limits(const struct preflight_facts *f, struct preflight_repor
 		OK("limits", "cpu, memory and pids can be limited");
 	else
 		WARN("limits",
-			"boot with control groups v2 and delegate cpu, memory and pids to the user",
+			"boot with control groups v2 and delegate cpu, memory and pids to the user "
+			"(loginctl enable-linger, where no session of the user's is)",
 			"no limits here: files with resources are refused");
 	return true;
 }
