@@ -116,7 +116,7 @@ def stage(engine):
 @pytest.fixture(scope="session")
 def build(engine):
     """Calls scripts/build-harness-image with the storage of an engine, podman's by default."""
-    names = ("CONTAINERS_STORAGE_CONF", "DOCKER_HOST")
+    names = ("CONTAINERS_STORAGE_CONF", "CONTAINERS_CONF", "DOCKER_HOST")
 
     def call(*words, engine=engine, env=None):
         flags = ["--oci-runtime", engine.oci_runtime] if engine.oci_runtime else []
