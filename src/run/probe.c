@@ -160,11 +160,9 @@ static void try_engine(enum engine engine, const struct home *home, struct probe
 static void look_at_groups(struct probe *p)
 {
 	int version = cgroup_version();
-	bool delegated = cgroup_delegated(CGROUP_CPU) && cgroup_delegated(CGROUP_MEMORY) &&
-			 cgroup_delegated(CGROUP_PIDS);
 
 	strv_addf(&p->found, "control groups version %d", version);
-	if (geteuid() != 0 && !(version == 2 && delegated))
+	if (geteuid() != 0 && !(version == 2 && cgroup_limits_delegated()))
 		strv_add(&p->missing, "limits: an ordinary user needs cgroup v2 with cpu, memory "
 				      "and pids delegated; "
 				      "files with `resources` are refused");

@@ -240,3 +240,9 @@ bool cgroup_delegated(enum cgroup_controller c)
 		return lists(manager, word);
 	return access(own.paths[c], W_OK) == 0 && lists(own.paths[c], word);
 }
+
+bool cgroup_limits_delegated(void)
+{
+	return cgroup_delegated(CGROUP_CPU) && cgroup_delegated(CGROUP_MEMORY) &&
+	       cgroup_delegated(CGROUP_PIDS);
+}

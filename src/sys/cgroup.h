@@ -25,6 +25,8 @@ int cgroup_version(void);
  * (user@UID.service), or where there is none of our own group, if we may divide it.
  */
 bool cgroup_delegated(enum cgroup_controller c);
+/* cpu, memory and pids, all of them. */
+bool cgroup_limits_delegated(void);
 
 /* Held directory descriptors of one process' groups; the group may vanish, the reads then fail. */
 struct cgroup {

@@ -11,14 +11,12 @@ TYPES = {0x11: "ready", 0x12: "output", 0x13: "stderr", 0x14: "exit", 0x15: "err
 
 
 def control_path(stage, handle):
-    runtime = stage.engine.env.get("XDG_RUNTIME_DIR")
-    folder = "/run/cloop" if stage.engine.uid == 0 else f"{runtime}/cloop"
-    return f"{folder}/{handle}.sock"
+    return (stage.home / "runs" / handle / "control").resolve()
 
 
 def connect(stage, handle):
     s = socket.socket(socket.AF_UNIX)
-    s.connect(control_path(stage, handle))
+    s.connect(str(control_path(stage, handle)))
     return s
 
 

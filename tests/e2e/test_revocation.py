@@ -11,6 +11,7 @@ import time
 import pytest
 
 import crashing
+from attaching import control_path
 from granting import VALUE, actions, grant, mint, wait_until
 
 
@@ -143,7 +144,7 @@ def test_without_a_socket(stage):
                                      options=["--detach"]), env={"CLOOP_FAULT": "extend:soon"})
     handle = r.out.decode().strip()
     wait_until(lambda: (stage.project / "ready").exists())
-    (stage.home / "runs" / handle / "control").resolve().unlink()
+    control_path(stage, handle).unlink()
     # Whether it is before or behind the extension: the run is not waited for for ever.
     r = stage.cloop("secret", "revoke", "--json", given)
     assert (json.loads(r.out)["state"], r.rc) in (("unreachable", 1), ("revoked", 0)), r

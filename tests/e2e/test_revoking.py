@@ -14,6 +14,7 @@ import pytest
 
 import crashing
 import granting
+from attaching import control_path
 from engines import children
 from test_staging import (CANARY, DIR, LEASE, MASK, VALUE, canaries, file, host_dir, nothing_staged,
                           start, started)
@@ -42,18 +43,12 @@ def with_variable():
                     variables=[{"name": "TOKEN", "value": VALUE}])
 
 
-def control_socket(stage, handle):
-    runtime = stage.engine.env.get("XDG_RUNTIME_DIR")
-    place = pathlib.Path("/run/cloop" if stage.engine.uid == 0 else f"{runtime}/cloop")
-    return place / f"{handle}.sock"
-
-
 def ask(stage, handle, **request):
     """One request on the control socket, as the control plane sends it."""
     words = json.dumps(request).encode()
     with socket.socket(socket.AF_UNIX) as s:
         s.settimeout(60)
-        s.connect(str(control_socket(stage, handle)))
+        s.connect(str(control_path(stage, handle)))
         s.sendall(struct.pack("<I", len(words)) + words)
         got = b""
         while len(got) < 4 or len(got) < 4 + struct.unpack("<I", got[:4])[0]:
@@ -441,8 +436,9 @@ def test_what_cannot_be_pushed_is_extended_away(stage):
     ends = lambda: crashing.record_of(stage, handle)["supervision"]["lease_ends_boottime_ms"]
     first = ends()
     crashing.until(lambda: ends() > first, "extension")
-    control_socket(stage, handle).unlink()
-    control_socket(stage, handle).touch()  # nobody listens there, and the supervisor sees a name
+    socket_path = control_path(stage, handle)
+    socket_path.unlink()
+    socket_path.touch()  # nobody listens there, and the supervisor sees a name
     r = stage.cloop("secret", "revoke", "--json", grant)
     assert json.loads(r.out)["state"] == "unreachable", r
     ready(stage, handle, b"gone")

@@ -18,26 +18,29 @@
 
 enum { BYTES_ANSWER_MS = 60000 };
 
-/* The folder's own path may be longer than sun_path: it is reached through its descriptor. */
-static void socket_address(const struct home *h, const char *handle, struct sockaddr_un *ret)
+/* A folder's own path may be longer than sun_path: it is reached through its descriptor. */
+static void address_at(int folder, const char *name, struct sockaddr_un *ret)
 {
 	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};
-	snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%s.sock", h->sockets_fd,
-		handle);
+	snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%s", folder, name);
 }
 
-/* The link in the run directory. */
-static void link_address(const struct home *h, const char *handle, struct sockaddr_un *ret)
+/* In the folder of sockets. */
+static char *socket_name(const char *handle)
 {
-	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};
-	snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%s/control", h->runs_fd,
-		handle);
+	return mem_printf("%s.sock", handle);
+}
+
+/* The link in the run directory, below <home>/runs. */
+static char *link_name(const char *handle)
+{
+	return mem_printf("%s/control", handle);
 }
 
 bool control_exists(const struct home *h, const char *handle)
 {
-	auto_free char *name = mem_printf("%s.sock", handle);
-	auto_free char *link = mem_printf("%s/control", handle);
+	auto_free char *name = socket_name(handle);
+	auto_free char *link = link_name(handle);
 
 	return faccessat(h->runs_fd, link, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
 	       faccessat(h->sockets_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
@@ -45,12 +48,12 @@ bool control_exists(const struct home *h, const char *handle)
 
 bool control_is_named(const struct home *h, const char *handle)
 {
-	auto_free char *name = mem_printf("%s.sock", handle);
+	auto_free char *name = socket_name(handle);
 	struct stat named, open;
 
 	return faccessat(h->sockets_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       stat(h->sockets, &named) == 0 && fstat(h->sockets_fd, &open) == 0 &&
-	       named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+	       file_same(&named, &open);
 }
 
 /* The socket of a supervisor that had another folder than we have. */
@@ -67,8 +70,8 @@ static void unlink_elsewhere(const struct home *h, const char *link, const char 
 
 void control_unlink(const struct home *h, const char *handle)
 {
-	auto_free char *name = mem_printf("%s.sock", handle);
-	auto_free char *link = mem_printf("%s/control", handle);
+	auto_free char *name = socket_name(handle);
+	auto_free char *link = link_name(handle);
 
 	unlink_elsewhere(h, link, name);
 	unlinkat(h->sockets_fd, name, 0);
@@ -78,7 +81,7 @@ void control_unlink(const struct home *h, const char *handle)
 /* Without the link, for want of space, those who know the same folder find us. */
 static void link_socket(const struct home *h, const char *handle)
 {
-	auto_free char *link = mem_printf("%s/control", handle);
+	auto_free char *link = link_name(handle);
 	auto_free char *target = mem_printf("%s/%s.sock", h->sockets, handle);
 
 	(void)!symlinkat(target, h->runs_fd, link);
@@ -86,10 +89,11 @@ static void link_socket(const struct home *h, const char *handle)
 
 int control_listen(const struct home *h, const char *handle, struct error *err)
 {
+	auto_free char *name = socket_name(handle);
 	struct sockaddr_un address;
 
 	control_unlink(h, handle);
-	socket_address(h, handle, &address);
+	address_at(h->sockets_fd, name, &address);
 	auto_fd int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	mode_t before = umask(0177);
 	int r = fd < 0 ? -1 : bind(fd, (struct sockaddr *)&address, sizeof(address));
@@ -133,25 +137,25 @@ int control_decode(struct str *in, json_t **ret, struct error *err)
 	return 1;
 }
 
-static int connect_by(const struct sockaddr_un *address)
+static int connect_at(int folder, const char *name)
 {
-	auto_fd int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un address;
 
-	if (fd < 0 || connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0)
+	address_at(folder, name, &address);
+	auto_fd int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
 		return -1;
 	return TAKE_FD(fd);
 }
 
 static int connect_to(const struct home *h, const char *handle, struct error *err)
 {
-	struct sockaddr_un address;
+	auto_free char *name = socket_name(handle);
+	auto_free char *link = link_name(handle);
 
-	link_address(h, handle, &address);
-	int fd = connect_by(&address);
-	if (fd < 0) {
-		socket_address(h, handle, &address);
-		fd = connect_by(&address);
-	}
+	int fd = connect_at(h->runs_fd, link);
+	if (fd < 0)
+		fd = connect_at(h->sockets_fd, name);
 	if (fd >= 0)
 		return fd;
 	error_set(err, ERROR_ATTACH_CLOSED, "run %s has no supervisor that listens", handle);

@@ -210,8 +210,7 @@ static void gather(const struct container_driver *d, const char *work_dir, struc
 		.rootless = d->runtime.rootless,
 		.path = text_of(d->runtime.path),
 		.cgroup_version = cgroup_version(),
-		.delegated = cgroup_delegated(CGROUP_CPU) && cgroup_delegated(CGROUP_MEMORY) &&
-			     cgroup_delegated(CGROUP_PIDS),
+		.delegated = cgroup_limits_delegated(),
 		.oci_runtime = text_of(d->options.oci_runtime),
 		.network_none = strcmp(d->options.network, "none") == 0,
 		.selinux_enforcing = host_facts_selinux(),

@@ -112,8 +112,7 @@ void container_driver_capabilities(const struct executor *e, struct candidate *r
 		.ip = ip_program_ip() != NULL,
 		.nsenter = ip_program_nsenter() != NULL,
 		.cgroup_version = cgroup_version(),
-		.delegated = cgroup_delegated(CGROUP_CPU) && cgroup_delegated(CGROUP_MEMORY) &&
-			     cgroup_delegated(CGROUP_PIDS),
+		.delegated = cgroup_limits_delegated(),
 	};
 	struct container_capabilities c = capabilities_of(&d->options, &d->runtime, &facts);
 

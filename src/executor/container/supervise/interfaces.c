@@ -14,6 +14,7 @@
 #include "executor/container/supervise/supervisor.h"
 #include "sys/clock.h"
 #include "sys/fault.h"
+#include "sys/file.h"
 #include "sys/log.h"
 
 enum { RETURN_ATTEMPTS = 3, RETURN_AGAIN_MS = 100, WAY_NAME_SIZE = 16 };
@@ -68,8 +69,7 @@ static bool same_as_ours(int ns)
 {
 	struct stat a, b;
 
-	return fstat(ns, &a) == 0 && stat("/proc/self/ns/net", &b) == 0 && a.st_ino == b.st_ino &&
-	       a.st_dev == b.st_dev;
+	return fstat(ns, &a) == 0 && stat("/proc/self/ns/net", &b) == 0 && file_same(&a, &b);
 }
 
 /* The init that was verified is still the process of this number. */
