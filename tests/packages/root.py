@@ -1,4 +1,4 @@
-"""A Debian 12 of its own: build-root/base with what a test writes on top, in namespaces of its own
+"""A Debian 12 of its own: build-root/root with what a test writes on top, in namespaces of its own
 (mounts, processes, IPC, network), so nothing of it reaches the host, and what a package changed is what
 lies in the upper folder."""
 import os
@@ -9,7 +9,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-BASE = ROOT / "build-root/base"
+BASE = ROOT / "build-root/root"
 SECONDS = 300
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 

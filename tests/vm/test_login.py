@@ -10,12 +10,10 @@ import time
 
 import pytest
 
+from machine import CONFIG, MAKE_IMAGE
+
 CLOOP = pathlib.Path(__file__).resolve().parents[2] / "build/src/cli/cloop"
 SECONDS = 120  # the machine's processor may be computed
-CONFIG = {"executors": {"container": {"runtime": "podman", "image": "localhost/tried:1"}}}
-IMAGE = """cd && mkdir -p image/bin && cp /bin/busybox image/bin &&
-for name in sh cat sleep awk; do ln -sf busybox image/bin/$name; done &&
-tar -C image -c . | podman import - localhost/tried:1"""
 
 
 def until(condition, what):
@@ -38,28 +36,29 @@ class User:
         os.chown(self.home / "project", entry.pw_uid, entry.pw_gid)
         if linger:
             self.linger("enable")
-        self.service(IMAGE)
+        self.service(f"cd && {MAKE_IMAGE}")
 
     def linger(self, word):
         subprocess.run(["loginctl", f"{word}-linger", self.name], check=True)
         until(lambda: (self.runtime / "bus").exists() is (word == "enable"), "change of the user's manager")
 
+    def variables(self, session):
+        own = {"CLOOP_CONFIG": self.home / "config.yaml", "CLOOP_HOME": self.home / "state"}
+        return own | ({"XDG_RUNTIME_DIR": self.runtime, "DBUS_SESSION_BUS_ADDRESS": f"unix:path={self.runtime}/bus"}
+                      if session else {})
+
     def shell(self, script, session=True, check=True):
         """In a session of its own; without variables of one it is as a job of cron."""
-        variables = f"export CLOOP_CONFIG={self.home}/config.yaml CLOOP_HOME={self.home}/state;"
-        variables += (f"export XDG_RUNTIME_DIR={self.runtime} DBUS_SESSION_BUS_ADDRESS=unix:path={self.runtime}/bus;"
-                      if session else "unset XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS;")
-        p = subprocess.run(["su", "-", self.name, "-c", variables + script], capture_output=True, text=True,
+        words = ["unset XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS",
+                 *(f"export {name}={value}" for name, value in self.variables(session).items()), script]
+        p = subprocess.run(["su", "-", self.name, "-c", "; ".join(words)], capture_output=True, text=True,
                            timeout=SECONDS)
         assert p.returncode == 0 or not check, p
         return p
 
     def service(self, script):
         """As a service of the system with `User=`, which is in no session."""
-        variables = {"HOME": self.home, "CLOOP_CONFIG": self.home / "config.yaml", "CLOOP_HOME": self.home / "state"}
-        if self.runtime.exists():
-            variables |= {"XDG_RUNTIME_DIR": self.runtime,
-                          "DBUS_SESSION_BUS_ADDRESS": f"unix:path={self.runtime}/bus"}
+        variables = {"HOME": self.home} | self.variables(self.runtime.exists())
         words = ("systemd-run", "--quiet", "--pipe", "--wait", f"--uid={self.name}", "--property=KillMode=process",
                  *(f"--setenv={name}={value}" for name, value in variables.items()))
         return subprocess.run([*words, "sh", "-c", f"cd {self.home}/project && {script}"], capture_output=True,

@@ -7,10 +7,9 @@ import subprocess
 
 import pytest
 
+from machine import CONFIG, MAKE_IMAGE
+
 PACKAGES = pathlib.Path(__file__).resolve().parents[2] / "build-deb"
-CONFIG = {"executors": {"container": {"runtime": "podman", "image": "localhost/tried:1"}}}
-IMAGE = """mkdir -p image/bin && cp /bin/busybox image/bin && ln -sf busybox image/bin/sleep &&
-ln -sf busybox image/bin/echo && tar -C image -c . | podman import - localhost/tried:1"""
 
 
 def call(*words, status=0):
@@ -24,7 +23,7 @@ def project(tmp_path_factory):
     [package] = PACKAGES.glob("cloop_*.deb")
     call("dpkg", "--install", package)
     place = tmp_path_factory.mktemp("project")
-    call("sh", "-c", f"cd {place} && {IMAGE}")
+    call("sh", "-c", f"cd {place} && {MAKE_IMAGE}")
     os.chown(place, 1234, 1234)
     pathlib.Path("/etc/cloop").mkdir(exist_ok=True)
     pathlib.Path("/etc/cloop/config.yaml").write_text(json.dumps(CONFIG))
