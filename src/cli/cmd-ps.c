@@ -1,12 +1,14 @@
 /* cloop ps (cli.md). */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "executor/rundir/record.h"
 #include "run/look.h"
+#include "sys/log.h"
 
 enum { RUNS_MAX = 100000 };
 
@@ -21,6 +23,22 @@ static void print_row(struct table *t, const json_t *record)
 		(const char *[]){json_get_string(record, "handle"), record_state(record),
 			json_get_string(record, "outcome"), exit_code,
 			json_get_string(record, "started_at"), json_get_string(record, "project")});
+}
+
+/* NULL: it is gone, it begins or ends (no record, or an empty one), or it is damaged, which is
+ * said. */
+static json_t *read_record(const struct home *home, const char *handle)
+{
+	auto_error struct error err = ERROR_INIT;
+	AUTO(rundir) run = RUNDIR_INIT;
+
+	if (rundir_open(home, handle, &run, &err) < 0)
+		return NULL;
+	json_t *record = rundir_read(&run, RECORD_FILE, &err);
+	if (!record && faccessat(run.fd, RECORD_FILE, F_OK, 0) == 0 &&
+		!rundir_is_empty(&run, RECORD_FILE))
+		log_warning("not listed: %s; fix: %s", err.message, error_remedy(&err));
+	return record;
 }
 
 static int run(struct cli *c, struct error *err)
@@ -39,11 +57,7 @@ static int run(struct cli *c, struct error *err)
 	if (rundir_list(&home, &handles, err) < 0)
 		return -1;
 	strv_foreach (handle, &handles) {
-		auto_error struct error ignored = ERROR_INIT;
-		AUTO(rundir) one = RUNDIR_INIT;
-		if (rundir_open(&home, *handle, &one, &ignored) < 0)
-			continue;
-		auto_json *full = rundir_read(&one, RECORD_FILE, &ignored);
+		auto_json *full = read_record(&home, *handle);
 		if (full && (cli_flag(c, "--all") || !record_final(full)))
 			json_array_append_new(list, record_public(full));
 	}

@@ -88,12 +88,12 @@ static int run_status(struct cli *c, struct error *err)
 struct printing {
 	bool json;
 	const char *handle;
+	struct error *err; /* why nothing more is printed */
 };
 
 static bool print_frame(void *data, const struct log_frame *frame)
 {
 	const struct printing *p = data;
-	auto_error struct error err = ERROR_INIT;
 
 	if (p->json) {
 		auto_json *object = log_json_frame(p->handle, frame);
@@ -104,11 +104,11 @@ static bool print_frame(void *data, const struct log_frame *frame)
 	if (frame->stream == LOG_END)
 		return true;
 	if (frame->stream == LOG_GAP)
-		return file_write_all(2, "[cloop] output is missing here\n", 31, &err) == 0;
+		return file_write_all(2, "[cloop] output is missing here\n", 31, p->err) == 0;
 	int fd = frame->stream == LOG_STDERR || frame->stream == LOG_NOTE ? 2 : 1;
-	if (file_write_all(fd, frame->data.p, frame->data.len, &err) < 0)
+	if (file_write_all(fd, frame->data.p, frame->data.len, p->err) < 0)
 		return false;
-	return frame->stream != LOG_NOTE || file_write_all(2, "\n", 1, &err) == 0;
+	return frame->stream != LOG_NOTE || file_write_all(2, "\n", 1, p->err) == 0;
 }
 
 static int run_logs(struct cli *c, struct error *err)
@@ -119,7 +119,7 @@ static int run_logs(struct cli *c, struct error *err)
 	if (cli_option_number(c, "--since-seq", UINT64_MAX, 0, &since, err) < 0 ||
 		open_named(c, &n, err) < 0 || follow_adopt(&n.home, &n.run, NULL, err) < 0)
 		return -1;
-	struct printing p = {.json = c->json, .handle = n.run.handle};
+	struct printing p = {.json = c->json, .handle = n.run.handle, .err = err};
 	struct follow f = {
 		.home = &n.home,
 		.run = &n.run,
@@ -130,7 +130,7 @@ static int run_logs(struct cli *c, struct error *err)
 		.on_frame = print_frame,
 		.data = &p,
 	};
-	if (follow_run(&f, err) < 0)
+	if (follow_run(&f, err) < 0 || !error_is(err, ERROR_NONE))
 		return -1;
 	import_run(&n.home, &n.run);
 	return CLI_OK;

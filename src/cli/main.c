@@ -1,7 +1,9 @@
 /* cloop: the command line. */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/help.h"
@@ -45,8 +47,10 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN); /* a file limit is an error like a full disk */
 	log_open("cloop", LOG_LEVEL_INFO);
 	int status = run(&c, argc, argv);
+	errno = 0;
 	if (fflush(stdout) != 0 || ferror(stdout)) {
-		perror("cloop: writing the answer");
+		fprintf(stderr, "cloop: writing the answer: %s\n",
+			errno ? strerror(errno) : "not all of it was taken");
 		return status ? status : CLI_REFUSED;
 	}
 	return status;

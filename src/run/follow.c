@@ -37,11 +37,15 @@ int follow_adopt(const struct home *home, const struct rundir *run, int *ret_fd,
 	if (held != 0)
 		return held < 0 ? -1 : 0;
 	auto_json *record = rundir_read(run, RECORD_FILE, err);
+	/* What was decided is written first: a run that has that and no record was damaged. */
+	bool damaged =
+		!record && rundir_damaged(run, RECORD_FILE) && !rundir_damaged(run, REQUEST_FILE);
 	if (!record) {
 		error_clear(err);
-		return remove_stillborn(home, run, err);
+		if (!damaged)
+			return remove_stillborn(home, run, err);
 	}
-	if (record_final(record) && !rundir_has_leftovers(run) &&
+	if (record && record_final(record) && !rundir_has_leftovers(run) &&
 		!control_exists(home, run->handle))
 		return 0;
 	if (shim_adopt(home, run->handle, &child, err) < 0)

@@ -27,7 +27,10 @@ static const struct driver {
 	{"localprocess", local_supervise_start, local_supervise_adopt},
 };
 
-/* Whose run it is; where the record does not say, the first one tells what is wrong with it. */
+/*
+ * Whose run it is. Where the record does not say, what was decided does: only an engine's has a
+ * `runtime`; and where nothing does, the first one tells what is wrong with it.
+ */
 static const struct driver *driver_of(const char *home, const char *handle)
 {
 	auto_error struct error err = ERROR_INIT;
@@ -41,7 +44,8 @@ static const struct driver *driver_of(const char *home, const char *handle)
 	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
 		if (text_is(kind, drivers[i].kind))
 			return &drivers[i];
-	return &drivers[0];
+	auto_json *request = rundir_read(&run, REQUEST_FILE, &err);
+	return &drivers[request && !json_object_get(request, "runtime") ? 1 : 0];
 }
 
 int main(int argc, char **argv)

@@ -104,6 +104,45 @@ def test_full_home_keeps_the_exit_status(small_home):
     assert r.record["log"]["dropped_bytes"] > 0
 
 
+def fill(home, leave=0):
+    with open(home / "fill", "wb", buffering=0) as f:
+        try:
+            while True:
+                f.write(b"x" * 4096)
+        except OSError:
+            pass
+    if leave:
+        os.truncate(home / "fill", os.path.getsize(home / "fill") - leave)
+
+
+def test_start_without_room_for_its_end(small_home):
+    assert small_home.run("/bin/true").rc == 0  # whatever is made once is there
+    fill(small_home.home, leave=40 << 10)
+    r = small_home.run("/bin/true")
+    assert (r.rc, r.record["code"]) == (125, "no_space"), r
+    (small_home.home / "fill").unlink()
+
+
+def test_end_waits_for_room(small_home):
+    """Somebody took the room for the final record as well: only the supervisor knows the end."""
+    handle = small_home.detach("/bin/sh", "-c", "while ! [ -e go ]; do sleep 0.1; done; exit 4")
+    (small_home.home / "runs" / handle / "reserve").unlink()
+    fill(small_home.home)
+    small_home.write("go", "")
+    time.sleep(4)
+    assert small_home.status(handle)["state"] == "running"
+    (small_home.home / "fill").unlink()
+    r = small_home.wait(handle, timeout=30)
+    assert (r.rc, r.record["exit_code"]) == (4, 4)
+
+
+def test_logs_that_cannot_be_written(stage):
+    assert stage.run("/bin/echo", "x").rc == 0
+    with open("/dev/full", "wb") as full:
+        r = stage.cloop("logs", stage.run_dirs()[0].name, stdout=full)
+    assert r.rc == 1 and b"No space left on device" in r.err
+
+
 def test_output_that_cannot_be_passed_on_is_told(stage):
     with open("/dev/full", "wb") as full:
         r = stage.cloop(*stage.run_words(["/bin/echo", "x"]), stdout=full)
@@ -151,6 +190,16 @@ def test_text_of_others_does_not_steer_the_terminal(stage):
         out = stage.cloop(*words).out
         assert b"\x1b" not in out, words
     assert stage.cloop("ps", "--all").out.count(b"\n") == 2
+
+
+def test_damaged_record_is_told(stage):
+    assert stage.run("/bin/true").rc == 0
+    [run] = stage.run_dirs()
+    (run / "status.json").write_text("garbage")
+    listed = stage.cloop("ps", "--all")
+    assert listed.rc == 0 and run.name.encode() in listed.err and bytes(run) in listed.err, listed
+    one = stage.cloop("status", run.name)
+    assert one.rc == 1 and bytes(run / "status.json") in one.err, one
 
 
 def test_installed_tree_can_be_moved(stage):

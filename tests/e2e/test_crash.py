@@ -279,6 +279,44 @@ def test_power_cut(stage):
     assert not crashing.shims(handle)
 
 
+def damage(stage, handle, name, content):
+    """content: of the file; None: it is removed."""
+    crashing.kill_shim(stage, handle)
+    path = stage.home / "runs" / handle / name
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+
+
+@on("P")
+@pytest.mark.parametrize("content", (b"", b"{", b"[]", None))
+def test_damaged_request(stage, content):
+    """Nobody can take the run over: it ends, and what is left of it is named and can be removed."""
+    handle = stage.detach("/bin/sleep", "100")
+    damage(stage, handle, "request.json", content)
+    assert stage.wait(handle).rc == 125
+    record = ended(stage, handle, "lost", None)
+    assert "request.json" in record["error"] and "cloop executor reap" in record["remediation"]
+    assert [w["code"] for w in record["warnings"]] == ["container_left"], record
+    crashing.wait_unsupervised(stage, handle)
+    assert len(stage.answer("executor", "reap")["removed"]) == 1
+
+
+@on("PD")
+@pytest.mark.parametrize("content", (b"", b'{"handle":', b"5", None))
+def test_damaged_record(stage, content):
+    """How far it had come is not known: it ends, and its container with it."""
+    handle = stage.detach(*shell("echo line 0; sleep 100"))
+    crashing.until(lambda: b"line 0" in stage.cloop("logs", handle).out, "output")
+    damage(stage, handle, "status.json", content)
+    assert stage.wait(handle).rc == 125
+    record = ended(stage, handle, "lost", None)
+    assert "record of the run was damaged" in record["error"] and record["project"] == str(stage.project)
+    assert b"line 0" in stage.cloop("logs", handle).out
+    crashing.wait_unsupervised(stage, handle)
+    assert stage.answer("executor", "reap")["removed"] == []
+
+
 def test_deadline_outlives_the_supervisor(stage):
     handle = stage.detach("/bin/sleep", "100", options=["--timeout", "1s"])
     crashing.kill_shim(stage, handle)

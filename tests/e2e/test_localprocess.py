@@ -320,6 +320,19 @@ def test_supervisor_killed(host):
     eventually(lambda: not (host.home / "runs" / handle / "stdout.fifo").exists())
 
 
+@pytest.mark.parametrize("name, words", [("status.json", "record of the run"), ("request.json", "request.json")])
+@pytest.mark.parametrize("content", [b"", b"{"])
+def test_damaged_directory(host, name, words, content):
+    handle = host.detach(f"echo $$ > pid; exec sleep {SLEEP}")
+    first = host.pid("pid")
+    kill_supervisor(first)
+    (host.home / "runs" / handle / name).write_bytes(content)
+    assert host.cloop("wait", handle).returncode == 125
+    record = host.record(handle)
+    assert (record["outcome"], record["executor_kind"]) == ("lost", "localprocess") and words in record["error"]
+    assert not alive(first)
+
+
 def test_supervisor_killed_under_a_foreground_run(host):
     with subprocess.Popen([CLOOP, "run", "-C", host.project, "--", "sh", "-c",
                            f"echo $$ > pid; sleep {SLEEP}"], env=host.env,

@@ -83,7 +83,13 @@ void local_adopt(struct local_supervisor *s)
 		local_finish_clean(s);
 		return;
 	}
-	if (json_get_bool(v, "released", false))
+	if (record_rebuilt(s->record)) {
+		fail(s, "lost", ERROR_LOST, RECORD_REBUILT_LOST);
+		record_warn(s->record, "processes_left",
+			"the first process died with the supervisor; which others the run had is "
+			"not "
+			"known, and they may go on");
+	} else if (json_get_bool(v, "released", false))
 		end_released(s, text_is(json_get_text(v, "boot_id"), clock_boot_id()));
 	else
 		fail(s, "start_failed", ERROR_START_CANCELLED,

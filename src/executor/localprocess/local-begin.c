@@ -97,7 +97,8 @@ static int make_process(struct local_supervisor *s, struct error *err)
 {
 	int ends[2], pair[2];
 
-	rundir_reserve(&s->run);
+	if (rundir_reserve(&s->run, err) < 0)
+		return -1;
 	if (output_open(&s->output, false, 0, 0, err) < 0 ||
 		output_open_ends(&s->output, ends, err) < 0)
 		return -1;

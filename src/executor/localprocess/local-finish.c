@@ -75,10 +75,33 @@ void local_finish_clean(struct local_supervisor *s)
 	loop_stop(s->loop);
 }
 
-void local_finish_now(struct local_supervisor *s)
+/* How it ended is known here alone until it is on record. */
+static void write_end(void *data)
 {
+	struct local_supervisor *s = data;
 	auto_error struct error err = ERROR_INIT;
 
+	s->sweep_timer = NULL;
+	if (record_end_write(&s->run, s->record) == 1) {
+		s->sweep_timer =
+			loop_at(s->loop, clock_boottime_ms() + RECORD_END_AGAIN_MS, write_end, s);
+		return;
+	}
+	fault_hit("local:end");
+	if (log_writer_end(s->output.log, clock_realtime_ns(), &err) < 0)
+		log_warning("%s", err.message);
+	s->phase = LOCAL_OVER;
+	if (!error_is(&s->failure, ERROR_NONE)) {
+		auto_json *envelope = error_to_json(&s->failure);
+		local_begin_answer(s, envelope);
+	}
+	control_server_free(s->server);
+	s->server = NULL;
+	local_finish_clean(s);
+}
+
+void local_finish_now(struct local_supervisor *s)
+{
 	s->phase = LOCAL_ENDING;
 	local_stop_cleanup(s);
 	output_finish(&s->output);
@@ -91,18 +114,7 @@ void local_finish_now(struct local_supervisor *s)
 	record_set_time(s->record, "finished_at", clock_realtime_ns());
 	fault_hit("local:final");
 	rundir_release(&s->run);
-	record_end_write(&s->run, s->record);
-	fault_hit("local:end");
-	if (log_writer_end(s->output.log, clock_realtime_ns(), &err) < 0)
-		log_warning("%s", err.message);
-	s->phase = LOCAL_OVER;
-	if (!error_is(&s->failure, ERROR_NONE)) {
-		auto_json *envelope = error_to_json(&s->failure);
-		local_begin_answer(s, envelope);
-	}
-	control_server_free(s->server);
-	s->server = NULL;
-	local_finish_clean(s);
+	write_end(s);
 }
 
 /* Kills who is left until nobody is; those who are killed hand their children to us. */

@@ -150,6 +150,17 @@ static void open_own_log(struct local_supervisor *s)
 		O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600));
 }
 
+/* In the place of a record that is none any more. */
+static json_t *rebuilt(const struct local_supervisor *s)
+{
+	struct record_facts facts = {.handle = s->run.handle,
+		.executor_id = "localprocess",
+		.executor_kind = "localprocess",
+		.project = s->plan.project};
+
+	return record_rebuild(&s->run, &facts);
+}
+
 static int open_run(
 	struct local_supervisor *s, const char *home, const char *handle, struct error *err)
 {
@@ -157,9 +168,14 @@ static int open_run(
 		return -1;
 	open_own_log(s);
 	s->record = rundir_read(&s->run, RECORD_FILE, err);
-	auto_json *request = s->record ? rundir_read(&s->run, REQUEST_FILE, err) : NULL;
+	bool rebuild = !s->record && s->adopted && rundir_damaged(&s->run, RECORD_FILE);
+	if (rebuild)
+		error_clear(err);
+	auto_json *request = s->record || rebuild ? rundir_read(&s->run, REQUEST_FILE, err) : NULL;
 	if (!request || local_plan_from_json(request, &s->plan, err) < 0)
 		return -1;
+	if (rebuild)
+		s->record = rebuilt(s);
 	s->loop = loop_new(err);
 	if (!s->loop || output_init(&s->output, s->loop, &s->run, s->plan.log_max_mb, err) < 0)
 		return -1;

@@ -1,5 +1,7 @@
 #include "executor/rundir/record-end.h"
 
+#include <sys/stat.h>
+
 #include "executor/rundir/stage-wipe.h"
 #include "sys/clock.h"
 #include "sys/log.h"
@@ -40,29 +42,44 @@ void record_end_log(json_t *record, struct log_stats stats)
 			(unsigned long long)stats.dropped_bytes);
 }
 
-void record_end_write(const struct rundir *run, json_t *record)
+/* Somebody removed the run's directory: nothing can be written there, and nobody can read it. */
+static bool is_gone(const struct rundir *run)
+{
+	struct stat st;
+
+	return fstat(run->fd, &st) == 0 && st.st_nlink == 0;
+}
+
+int record_end_write(const struct rundir *run, json_t *record)
 {
 	for (unsigned i = 0; i < WRITE_ATTEMPTS; i++) {
 		auto_error struct error err = ERROR_INIT;
-		if (rundir_write(run, RECORD_FILE, record, true, &err) == 0)
-			return;
+		if (rundir_write(run, RECORD_FILE, record, true, &err) == 0 || is_gone(run))
+			return 0;
 		log_warning("%s", err.message);
 		clock_sleep_ms(WRITE_PAUSE_MS);
 	}
+	return 1;
 }
 
-static void end_lost(const struct rundir *run, json_t *record, const char *left)
+static void end_lost(const struct rundir *run, json_t *record, const char *left, bool power_cut)
 {
 	auto_error struct error lost = ERROR_INIT;
 
-	error_set(&lost, ERROR_LOST,
-		"the machine stopped before what was decided for the run was on its disk");
+	error_set(&lost, ERROR_LOST, "%s",
+		power_cut
+			? "the machine stopped before what was decided for the run was on its disk"
+			: "what was decided for the run (request.json) is damaged or gone, and its "
+			  "supervisor dead: nobody can take it over");
+	if (left && !power_cut)
+		error_set_remedy(&lost, "cloop executor reap removes its container, which may run "
+					"still; cloop logs has its output");
 	record_end_failure(record, "lost", &lost);
 	if (left)
 		record_warn(record, "container_left", "%s", left);
 	record_set_time(record, "finished_at", clock_realtime_ns());
 	rundir_release(run);
-	record_end_write(run, record);
+	(void)!record_end_write(run, record);
 }
 
 bool record_end_undecided(const struct rundir *run, json_t *record, const char *left)
@@ -70,12 +87,13 @@ bool record_end_undecided(const struct rundir *run, json_t *record, const char *
 	auto_error struct error err = ERROR_INIT;
 	struct text boot = json_get_text(record_supervision(record), "boot_id");
 
-	if (!boot.p || text_is(boot, clock_boot_id()) || !rundir_is_empty(run, REQUEST_FILE))
+	if (!rundir_damaged(run, REQUEST_FILE))
 		return false;
+	bool power_cut = boot.p && !text_is(boot, clock_boot_id());
 	if (stage_wipe_run(run, &err) < 0)
 		log_warning("%s", err.message);
 	if (!record_final(record))
-		end_lost(run, record, left);
+		end_lost(run, record, left, power_cut);
 	rundir_drop_leftovers(run);
 	return true;
 }

@@ -3,11 +3,15 @@
 #include <assert.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
+#include <fcntl.h>
 
 #include "base/mem.h"
 #include "sys/clock.h"
 
 enum { WARNINGS_MAX = 100, EXIT_NOT_STARTED = 125 };
+
+#define REBUILT "rebuilt"
 
 json_t *record_new(const struct record_facts *f)
 {
@@ -52,6 +56,24 @@ json_t *record_new(const struct record_facts *f)
 	json_object_set_new(r, "warnings", json_array());
 	json_object_set_new(r, "supervision", json_object());
 	return r;
+}
+
+json_t *record_rebuild(const struct rundir *run, const struct record_facts *f)
+{
+	json_t *record = record_new(f);
+	bool gone = faccessat(run->fd, RECORD_FILE, F_OK, AT_SYMLINK_NOFOLLOW) < 0;
+
+	json_object_set_new(record_supervision(record), REBUILT,
+		json_integer(gone ? RECORD_WAS_GONE : RECORD_WAS_DAMAGED));
+	return record;
+}
+
+enum record_rebuilt record_rebuilt(json_t *record)
+{
+	int64_t n = json_get_int(record_supervision(record), REBUILT, 0);
+
+	return n == RECORD_WAS_GONE || n == RECORD_WAS_DAMAGED ? (enum record_rebuilt)n
+							       : RECORD_AS_WRITTEN;
 }
 
 const char *record_state(const json_t *record)

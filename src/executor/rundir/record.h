@@ -19,6 +19,17 @@ struct record_facts {
 	bool reproducible;
 };
 must_check json_t *record_new(const struct record_facts *f);
+/*
+ * In the place of a record that is damaged or gone (rundir_damaged), for a new supervisor: how far
+ * the run had come nobody knows, so that it can only be ended. A mark says so.
+ */
+must_check json_t *record_rebuild(const struct rundir *run, const struct record_facts *f);
+enum record_rebuilt { RECORD_AS_WRITTEN, RECORD_WAS_GONE, RECORD_WAS_DAMAGED };
+enum record_rebuilt record_rebuilt(json_t *record);
+/* What the error of such a run says. */
+#define RECORD_REBUILT_LOST \
+	"the record of the run was damaged or gone, and its supervisor dead: how it ended is not " \
+	"known"
 
 /* States that never change again: exited, failed, killed. */
 bool record_final(const json_t *record);

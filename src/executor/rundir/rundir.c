@@ -213,16 +213,21 @@ bool rundir_is_empty(const struct rundir *r, const char *name)
 	       st.st_size == 0;
 }
 
-static bool has_no_record(const struct rundir *r)
+static bool has_no(const struct rundir *r, const char *name)
 {
-	return faccessat(r->fd, RECORD_FILE, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+	return faccessat(r->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+}
+
+static bool lacks(const struct rundir *r, const char *name)
+{
+	return has_no(r, name) || rundir_is_empty(r, name);
 }
 
 bool rundir_discard(const struct home *h, const struct rundir *r)
 {
 	auto_error struct error err = ERROR_INIT;
 
-	return has_no_record(r) && rundir_remove(h, r->handle, &err) == 0;
+	return has_no(r, RECORD_FILE) && rundir_remove(h, r->handle, &err) == 0;
 }
 
 bool rundir_stillborn(const struct rundir *r)
@@ -230,7 +235,7 @@ bool rundir_stillborn(const struct rundir *r)
 	auto_error struct error err = ERROR_INIT;
 	struct stat st;
 
-	return (has_no_record(r) || rundir_is_empty(r, RECORD_FILE)) && fstat(r->fd, &st) == 0 &&
+	return lacks(r, RECORD_FILE) && lacks(r, REQUEST_FILE) && fstat(r->fd, &st) == 0 &&
 	       st.st_nlink > 0 &&
 	       clock_realtime_ns() / NS > st.st_mtim.tv_sec + STILLBORN_AFTER_S &&
 	       rundir_supervised(r, &err) == 0;
@@ -250,6 +255,19 @@ int rundir_mark_imported(const struct rundir *r, struct error *err)
 		r->fd, RUNDIR_IMPORTED_FILE, 0600, text_of(clock_boot_id()), false, err);
 }
 
+/* Of bytes that may be anything. */
+static json_t *read_object(const struct str *bytes, const char *name, struct error *err)
+{
+	json_t *value = json_read(
+		(struct text){str_text(bytes), bytes->len}, RUNDIR_FILE_MAX, name, ERROR_IO, err);
+
+	if (!value || json_is_object(value))
+		return value;
+	json_decref(value);
+	error_set(err, ERROR_IO, "%s is no JSON object", name);
+	return NULL;
+}
+
 json_t *rundir_read(const struct rundir *r, const char *name, struct error *err)
 {
 	AUTO(str) bytes = STR_INIT(RUNDIR_FILE_MAX + 1);
@@ -258,8 +276,27 @@ json_t *rundir_read(const struct rundir *r, const char *name, struct error *err)
 		error_set_errno(err, ERROR_IO, errno, "reading %s of run %s", name, r->handle);
 		return NULL;
 	}
-	return json_read(
-		(struct text){str_text(&bytes), bytes.len}, RUNDIR_FILE_MAX, name, ERROR_IO, err);
+	json_t *value = read_object(&bytes, name, err);
+	if (!value) {
+		auto_free char *path = file_fd_path(r->fd);
+		error_prefix(err, "run %s", r->handle);
+		error_set_remedy(err,
+			"%s/%s is damaged; beside it is what is left of the run, the output in "
+			"log/",
+			path ? path : "", name);
+	}
+	return value;
+}
+
+bool rundir_damaged(const struct rundir *r, const char *name)
+{
+	auto_error struct error ignored = ERROR_INIT;
+	AUTO(str) bytes = STR_INIT(RUNDIR_FILE_MAX + 1);
+
+	if (file_read_at(r->fd, name, RUNDIR_FILE_MAX, &bytes) < 0)
+		return errno == ENOENT;
+	auto_json *value = read_object(&bytes, name, &ignored);
+	return !value;
 }
 
 int rundir_write(
@@ -272,13 +309,24 @@ int rundir_write(
 	return 0;
 }
 
-void rundir_reserve(const struct rundir *r)
+int rundir_reserve(const struct rundir *r, struct error *err)
 {
+	auto_free char *zeros = NULL;
 	auto_fd int fd =
 		openat(r->fd, RESERVE_FILE, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-	if (fd >= 0)
-		(void)!fallocate(fd, 0, 0, RESERVE_BYTES);
+	if (fd >= 0 && fallocate(fd, 0, 0, RESERVE_BYTES) == 0)
+		return 0;
+	/* Not every file system can do that at once. */
+	if (fd >= 0 && (errno == EOPNOTSUPP || errno == ENOSYS)) {
+		zeros = mem_alloc(RESERVE_BYTES);
+		if (write(fd, zeros, RESERVE_BYTES) == RESERVE_BYTES)
+			return 0;
+		errno = ENOSPC;
+	}
+	error_set_errno(err, errno == ENOSPC || errno == EDQUOT ? ERROR_NO_SPACE : ERROR_IO, errno,
+		"keeping room for the final record of run %s", r->handle);
+	return error_set_remedy(err, "free space where cloop's home is");
 }
 
 void rundir_release(const struct rundir *r)

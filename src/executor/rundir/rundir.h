@@ -67,7 +67,7 @@ void rundir_drop_leftovers(const struct rundir *r);
 
 /*
  * Its start died between making the directory and the first record, at least 10 s ago: nothing
- * else was made. Or a power cut took the record (rundir_is_empty): nothing of the run lives.
+ * else was made. Or a power cut took what was written (rundir_is_empty): nothing of the run lives.
  */
 bool rundir_stillborn(const struct rundir *r);
 /*
@@ -75,6 +75,11 @@ bool rundir_stillborn(const struct rundir *r);
  * content is not. Files are replaced as a whole, so nothing else leaves an empty one.
  */
 bool rundir_is_empty(const struct rundir *r, const char *name);
+/*
+ * No JSON object can be had of a file of the run, and none will be: it is not there, or holds
+ * something else. False where that cannot be told now.
+ */
+bool rundir_damaged(const struct rundir *r, const char *name);
 
 /*
  * The ledger has its final record (run/import.h), as far as is known in this boot: a power cut may
@@ -90,7 +95,7 @@ must_check int rundir_write(
 
 /*
  * Room for the final record, kept from the start on: a workload that fills the disk with its
- * output must not take the word how it ended with it. A filesystem that cannot is left alone.
+ * output must not take the word how it ended with it. no_space, io.
  */
-void rundir_reserve(const struct rundir *r);
+must_check int rundir_reserve(const struct rundir *r, struct error *err);
 void rundir_release(const struct rundir *r);

@@ -111,25 +111,55 @@ static void test_ended_before(void **state)
 	assert_false(rundir_has_leftovers(&f->run));
 }
 
-static void refuse(struct fixture *f, const char *boot, const char *request)
+/* Its sandbox may live: who looks is told what removes it. */
+static void test_this_boot(void **state)
 {
-	make_run(f, "running", boot, request);
+	struct fixture *f = *state;
+
+	make_run(f, "running", clock_boot_id(), "{");
+	assert_true(record_end_undecided(&f->run, f->record, "left"));
+	auto_json *record = on_disk(f);
+	assert_string_equal(json_get_string(record, "outcome"), "lost");
+	assert_non_null(strstr(json_get_string(record, "error"), "request.json"));
+	assert_non_null(strstr(json_get_string(record, "remediation"), "cloop executor reap"));
+	assert_false(there(f, "stage.json"));
+}
+
+/* Whoever can read it knows more. */
+static void test_request_there(void **state)
+{
+	struct fixture *f = *state;
+
+	make_run(f, "running", ANOTHER_BOOT, "{}");
 	assert_false(record_end_undecided(&f->run, f->record, "left"));
 	auto_json *record = on_disk(f);
 	assert_string_equal(json_get_string(record, "state"), "running");
 	assert_true(rundir_has_leftovers(&f->run) && there(f, "stage.json"));
 }
 
-/* Its sandbox may live. */
-static void test_this_boot(void **state)
+static void test_damaged(void **state)
 {
-	refuse(*state, clock_boot_id(), "");
+	static const char *const contents[] = {"", "{", "5", "[]", "{}x"};
+	struct fixture *f = *state;
+
+	assert_true(rundir_damaged(&f->run, REQUEST_FILE));
+	for (size_t i = 0; i < ARRAY_SIZE(contents); i++) {
+		put(f, REQUEST_FILE, contents[i]);
+		assert_true(rundir_damaged(&f->run, REQUEST_FILE));
+	}
+	put(f, REQUEST_FILE, "{}");
+	assert_false(rundir_damaged(&f->run, REQUEST_FILE));
 }
 
-/* Whoever can read it knows more. */
-static void test_request_there(void **state)
+/* Only a run of which nothing was decided was never begun. */
+static void test_not_stillborn(void **state)
 {
-	refuse(*state, ANOTHER_BOOT, "{}");
+	struct fixture *f = *state;
+	const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+
+	put(f, REQUEST_FILE, "{}");
+	assert_int_equal(futimens(f->run.fd, long_ago), 0);
+	assert_false(rundir_stillborn(&f->run));
 }
 
 static void test_record_taken(void **state)
@@ -166,7 +196,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {WITH_RUN(test_request_taken),
 		WITH_RUN(test_ended_before), WITH_RUN(test_this_boot), WITH_RUN(test_request_there),
-		WITH_RUN(test_record_taken), WITH_RUN(test_stage_taken)};
+		WITH_RUN(test_damaged), WITH_RUN(test_not_stillborn), WITH_RUN(test_record_taken),
+		WITH_RUN(test_stage_taken)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -172,8 +172,10 @@ static void end_lost(struct supervisor *s)
 		note_crash(s);
 		log_writer_gap(s->output.log, clock_realtime_ns(), LOG_LOST_UNKNOWN);
 	}
-	error_set(&err, ERROR_LOST,
-		"the run ended while nobody watched it, and its container is gone");
+	error_set(&err, ERROR_LOST, "%s",
+		record_rebuilt(s->record)
+			? RECORD_REBUILT_LOST
+			: "the run ended while nobody watched it, and its container is gone");
 	finish_failed(s, "lost", &err);
 }
 
@@ -290,6 +292,10 @@ static void on_inspected(void *data, const struct engine_answer *answer)
 	};
 	if (!in.boot_id.p)
 		in.boot_id = in.boot_id_now;
+	/* Whatever goes on in it, it is ended; but without a record and a container nothing was. */
+	enum record_rebuilt rebuilt = record_rebuilt(s->record);
+	if (rebuilt == RECORD_WAS_DAMAGED || (rebuilt && found))
+		in.boot_id = TEXT("");
 	s->not_ours = found && !in.container_ours;
 	if (!in.engine_down)
 		supervisor_known(s);

@@ -99,6 +99,23 @@ static void stop_watching(struct supervisor *s)
 	interfaces_return(s);
 }
 
+/* How it ended is known here alone until it is on record: only then is the container removed. */
+static void write_end(void *data)
+{
+	struct supervisor *s = data;
+
+	s->poll_timer = NULL;
+	if (record_end_write(&s->run, s->record) == 1) {
+		s->poll_timer =
+			loop_at(s->loop, clock_boottime_ms() + RECORD_END_AGAIN_MS, write_end, s);
+		return;
+	}
+	fault_hit("finish:end");
+	finish_over(s);
+	fault_hit("finish:remove");
+	remove_begin(s);
+}
+
 /* Everything that makes the record final, in the order of §13.4. */
 static void conclude(struct supervisor *s)
 {
@@ -111,11 +128,7 @@ static void conclude(struct supervisor *s)
 	record_set_time(s->record, "finished_at", clock_realtime_ns());
 	fault_hit("finish:record");
 	rundir_release(&s->run);
-	record_end_write(&s->run, s->record);
-	fault_hit("finish:end");
-	finish_over(s);
-	fault_hit("finish:remove");
-	remove_begin(s);
+	write_end(s);
 }
 
 void finish_failed(struct supervisor *s, const char *outcome, const struct error *err)

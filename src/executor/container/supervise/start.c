@@ -233,7 +233,8 @@ static int make_files(struct supervisor *s, struct error *err)
 	warn_of_network(s);
 	if (start_step(s, "start:9-files", err) < 0 || open_guest(s, err) < 0)
 		return -1;
-	rundir_reserve(&s->run);
+	if (rundir_reserve(&s->run, err) < 0)
+		return -1;
 	if (output_open(&s->output, !p->runtime.rootless, p->uid, p->gid, err) < 0)
 		return -1;
 	if (p->standalone && p->runtime.rootless && output_share(&s->output, err) < 0)

@@ -274,6 +274,25 @@ static void open_log(struct supervisor *s)
 	log_set_fd(fd);
 }
 
+/* A new supervisor of a run whose record is none any more makes one that it can end. */
+static int read_record(struct supervisor *s, struct error *err)
+{
+	const struct plan *p = &s->plan;
+	struct record_facts facts = {.handle = s->run.handle,
+		.executor_id = p->executor_id,
+		.executor_kind = "container",
+		.project = p->project,
+		.image = p->image};
+
+	s->record = rundir_read(&s->run, RECORD_FILE, err);
+	if (s->record || !s->adopted || !rundir_damaged(&s->run, RECORD_FILE))
+		return s->record ? 0 : -1;
+	log_warning("%s", err->message);
+	error_clear(err);
+	s->record = record_rebuild(&s->run, &facts);
+	return 0;
+}
+
 /* What both ways of supervising begin with. */
 static int open_run(struct supervisor *s, const char *home, const char *handle, struct error *err)
 {
@@ -283,8 +302,7 @@ static int open_run(struct supervisor *s, const char *home, const char *handle, 
 	auto_json *request = rundir_read(&s->run, REQUEST_FILE, err);
 	if (!request || plan_from_json(request, &s->plan, err) < 0)
 		return -1;
-	s->record = rundir_read(&s->run, RECORD_FILE, err);
-	s->loop = s->record ? loop_new(err) : NULL;
+	s->loop = read_record(s, err) == 0 ? loop_new(err) : NULL;
 	if (!s->loop)
 		return -1;
 	return output_init(&s->output, s->loop, &s->run, s->plan.log_max_mb, err);
@@ -410,8 +428,8 @@ int supervise_start(const char *home, const char *handle, int lock_fd, int calle
 
 /*
  * A start that died before it had written what was decided (§9.1 step 4): nothing was made. What
- * was decided and is gone with a power cut ends the run, too. Any other trouble of a new supervisor
- * leaves the record as it is, for the next one.
+ * was decided and is gone for good ends the run, too. Any other trouble of a new supervisor leaves
+ * the record as it is, for the next one.
  */
 static int give_up_adoption(struct supervisor *s, const struct error *err)
 {
@@ -419,8 +437,10 @@ static int give_up_adoption(struct supervisor *s, const struct error *err)
 	bool undecided = faccessat(s->run.fd, REQUEST_FILE, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
 			 errno == ENOENT;
 
-	s->record = s->record ? s->record : rundir_read(&s->run, RECORD_FILE, &why);
-	if (undecided && s->record && strcmp(record_state(s->record), "pending") == 0) {
+	if (!s->record && read_record(s, &why) < 0)
+		error_clear(&why);
+	if (undecided && s->record && !record_rebuilt(s->record) &&
+		strcmp(record_state(s->record), "pending") == 0) {
 		error_set(&why, ERROR_START_CANCELLED, "the start died before the run was decided");
 		return give_up(s, &why);
 	}
