@@ -3,6 +3,7 @@ BUILD ?= build
 SECONDS_EACH ?= 60
 CPU_SECONDS ?= 1800
 PAIRS ?= 15
+PREFIX ?= $(prefix)
 
 .PHONY: help deps build demo check check-images check-cosign bench lint analyze format fuzz fuzz-long golden-update \
 	docs metrics install uninstall deb check-deb check-vm
@@ -83,6 +84,8 @@ docs: build
 install: build
 	@$(if $(PREFIX),meson setup --reconfigure $(BUILD) --prefix=$(PREFIX) >/dev/null && scripts/build $(BUILD))
 	@meson install --quiet --no-rebuild -C $(BUILD)
+	@echo "installed below $(DESTDIR)$$(meson introspect $(BUILD) --buildoptions | \
+		python3 -c 'import json, sys; print(next(o["value"] for o in json.load(sys.stdin) if o["name"] == "prefix"))')"
 
 uninstall:
 	@ninja --quiet -C $(BUILD) uninstall

@@ -15,6 +15,7 @@
 #include "run/context.h"
 #include "run/revoke.h"
 #include "sys/env.h"
+#include "sys/log.h"
 
 void cli_done(struct cli *c)
 {
@@ -172,6 +173,17 @@ const char *cli_config(struct cli *c, struct error *err)
 	return path_of(named_path(c, "--config", "CLOOP_CONFIG"), true, &c->config, err);
 }
 
+const char *cli_policy(struct cli *c, struct error *err)
+{
+	const char *path = cli_config(c, err);
+
+	if (path && named_path(c, "--config", "CLOOP_CONFIG") && access(path, F_OK) < 0 &&
+		errno == ENOENT)
+		log_warning("there is no configuration %s: the defaults apply, and no policy",
+			quoted_string(path));
+	return path;
+}
+
 int cli_home_open(struct cli *c, struct home *ret, struct error *err)
 {
 	const char *home = cli_home(c, err);
@@ -182,7 +194,7 @@ int cli_home_open(struct cli *c, struct home *ret, struct error *err)
 int cli_context_open(struct cli *c, struct context *ret, struct error *err)
 {
 	const char *home = cli_home(c, err);
-	const char *config = home ? cli_config(c, err) : NULL;
+	const char *config = home ? cli_policy(c, err) : NULL;
 
 	return config ? context_open(home, config, ret, err) : -1;
 }
@@ -200,11 +212,6 @@ int cli_home_open_due(struct cli *c, struct home *ret, struct error *err)
 		return -1;
 	cli_revoke_due(c, ret);
 	return 0;
-}
-
-bool cli_config_named(const struct cli *c)
-{
-	return named_path(c, "--config", "CLOOP_CONFIG") != NULL;
 }
 
 int cli_usage(const struct cli *c, struct error *err, const char *fmt, ...)

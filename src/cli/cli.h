@@ -71,6 +71,11 @@ const char *cli_home(struct cli *c, struct error *err);
  */
 const char *cli_config(struct cli *c, struct error *err);
 /*
+ * The same, for a command that judges by it. A file that is not there means the defaults
+ * (config.md); of one that was named this surprises, so it is warned of.
+ */
+const char *cli_policy(struct cli *c, struct error *err);
+/*
  * A --home or --config that names nothing is a usage error of every command that takes it: it must
  * not mean the default. The frame asks before it runs one. (An empty variable is one not set.)
  */
@@ -86,8 +91,6 @@ must_check int cli_home_open_due(struct cli *c, struct home *ret, struct error *
 must_check int cli_context_open(struct cli *c, struct context *ret, struct error *err);
 /* revoke_due() with cli_config(): for commands that touch runs. */
 void cli_revoke_due(struct cli *c, const struct home *home);
-/* Was the config file named (--config, CLOOP_CONFIG), so that its absence may surprise? */
-bool cli_config_named(const struct cli *c);
 
 /* Fills err as a usage error whose remedy names the help of the command. Returns -1. */
 int cli_usage(const struct cli *c, struct error *err, const char *fmt, ...) printf_like(3, 4);

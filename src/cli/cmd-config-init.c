@@ -21,7 +21,7 @@ static int render(const struct probe *p, struct str *ret, struct error *err)
 		{"executors.allow_host_process", NULL,
 			"nothing runs outside a sandbox unless you say so"},
 		{"executors.limits.max_memory", NULL,
-			"ceilings for every run: max_cpu, max_memory, max_pids"},
+			"ceilings for every run: max_cpu, max_memory, max_disk, max_pids"},
 		{"executors.container.runtime", p->runtime ? runtime : NULL,
 			p->runtime ? "found to start containers here"
 				   : "no engine starts a container here yet"},

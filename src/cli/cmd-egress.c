@@ -327,7 +327,8 @@ const struct verb cmd_egress_test = {
 	.options = test_options,
 	.help = "Opens a real session on a proxy on loopback, asks once, and says the verdict: of "
 		"http the answer's head, of https whether a tunnel is opened. Exits with 1 on a "
-		"refusal, with the words that the sandbox would see. It is in the audit trail.",
+		"refusal, with the words that the sandbox would see. The audit trail has that the "
+		"session was opened and closed (tested).",
 	.exits = "0 allowed; 1 refused or failed; 2 wrong usage",
 	.run = run_test,
 };

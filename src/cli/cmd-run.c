@@ -193,7 +193,8 @@ static const struct option options[] = {
 	{"--executor", "ID", "this executor, whatever the project is bound to", NULL, false},
 	{"--task", "ID", "run this pending task", NULL, false},
 	{"--title", "TEXT", "a name for the run, for people", NULL, false},
-	{"--timeout", "DURATION", "end the run after this time (90, 500ms, 10m, 2h)", NULL, false},
+	{"--timeout", "DURATION", "end the run after this time (90, 500ms, 10m, 2h; 0: no limit)",
+		NULL, false},
 	{"--detach", NULL, "return when the workload runs and print its handle", NULL, false},
 	{"--record", "FILE", "write the record of the run there, whatever happened", NULL, false},
 	{"--env", "NAME", "forward this variable, if the project's file allows it", NULL, true},
@@ -210,7 +211,7 @@ const struct verb cmd_run = {
 		"describes "
 		"and the operator's configuration bounds. Output is passed on while it is made, "
 		"stdout "
-		"and stderr kept apart.\n"
+		"and stderr kept apart; its stdin is empty (cloop attach --write has one).\n"
 		"The exit status is the workload's own; 124 it ran out of time, 125 it was refused "
 		"or could "
 		"not start, 126 and 127 the command could not be executed or was not found, 122 it "

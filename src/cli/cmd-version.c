@@ -17,5 +17,6 @@ const struct verb cmd_version = {
 	.name = "version",
 	.summary = "show the version",
 	.flags = VERB_JSON,
+	.help = "cloop --version is the same.",
 	.run = run,
 };

@@ -35,7 +35,7 @@ void judge_image(
 {
 	auto_error struct error err = ERROR_INIT;
 	AUTO(config) config = {0};
-	const char *path = cli_config(c, &err);
+	const char *path = cli_policy(c, &err);
 
 	if (path && config_load(path, &config, &err) == 0)
 		image_verdict(&config.image_policy, origin, image, ret);

@@ -66,6 +66,11 @@ static int take_option(struct parser *p, struct error *err)
 	const char *word = p->argv[p->at];
 	const char *equals = word[1] == '-' ? strchr(word, '=') : NULL;
 	struct text name = {word, equals ? (size_t)(equals - word) : strlen(word)};
+	/* As of every other program. */
+	if (!p->c->verb && !p->c->group && text_is(name, "--version")) {
+		p->c->verb = verbs_find(NULL, "version");
+		return 0;
+	}
 	const struct option *o = verbs_option(p->c->verb, name.p, name.len);
 
 	if (!o)

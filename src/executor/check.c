@@ -323,7 +323,9 @@ static const struct row {
 	FN(CONTAINER_RUNTIME, runtime_missing),
 	FLAG(NETWORK_EGRESS, network_egress, "its workloads have no network"),
 	FN(NETWORK_OFF, network_not_off),
-	FLAG(RESOURCE_LIMITS, resource_limits, "it cannot hold limits on cpu and memory"),
+	FLAG(RESOURCE_LIMITS, resource_limits,
+		"it cannot hold limits on cpu and memory, so it takes no file with resources, of "
+		"disk neither"),
 	FLAG(PIDS_LIMIT, pids_limit, "it cannot hold a limit on processes"),
 	FN(DISK_LIMIT, disk_not_held),
 	FLAG(IMAGE_OVERRIDE, image_override, "it cannot run a project's own image"),

@@ -12,6 +12,8 @@ ENUM_TEXT(ceiling, names, CEILING_COUNT)
 
 typedef enum problem_code parse_fn(struct text t, uint64_t max, uint64_t *ret);
 
+#define SIZES "0, or 64m to 1t (a number alone is MB)"
+
 static const struct bound {
 	uint64_t minimum;
 	uint64_t maximum;
@@ -19,8 +21,8 @@ static const struct bound {
 	const char *allowed;
 } bounds[] = {
 	[RESOURCE_CPU] = {1, CEILING_CPU_MAX, value_cpu, "0 to 1024 cores"},
-	[RESOURCE_MEMORY] = {CEILING_MB_MIN, CEILING_MB_MAX, value_size, "0, or 64m to 1t"},
-	[RESOURCE_DISK] = {CEILING_MB_MIN, CEILING_MB_MAX, value_size, "0, or 64m to 1t"},
+	[RESOURCE_MEMORY] = {CEILING_MB_MIN, CEILING_MB_MAX, value_size, SIZES},
+	[RESOURCE_DISK] = {CEILING_MB_MIN, CEILING_MB_MAX, value_size, SIZES},
 	[RESOURCE_PIDS] = {1, CEILING_PIDS_MAX, value_integer, "0 to 65536 processes"},
 };
 static_assert(ARRAY_SIZE(bounds) == RESOURCE_COUNT, "bounds for every resource");
@@ -52,10 +54,9 @@ int ceiling_parse(enum resource r, struct text value, uint64_t *ret, struct erro
 		*ret = parsed;
 		return 0;
 	}
-	const char *code = problem_code_text(fault);
-	error_set(err, ERROR_LIMITS_CONFIGURATION, "%s ceiling %s: %s", resource_text(r),
-		quoted(value), code);
-	error_add_detail(err, "rule", json_string(code));
+	error_set(err, ERROR_LIMITS_CONFIGURATION, "%s ceiling %s %s", resource_text(r),
+		quoted(value), value_fault_text(fault));
+	error_add_detail(err, "rule", json_string(problem_code_text(fault)));
 	if (fault == PROBLEM_NOT_A_SIZE && value_size_advice(value, &advice))
 		return error_set_remedy(err, "write %s", str_text(&advice));
 	return error_set_remedy(err, "%s", bounds[r].allowed);

@@ -20,6 +20,7 @@ void decision_done(struct decision *d)
 	requirement_done(&d->need);
 	strv_done(&d->env);
 	strv_done(&d->names);
+	strv_done(&d->withheld);
 	strv_done(&d->harnesses);
 	problems_done(&d->warnings);
 }
@@ -95,11 +96,11 @@ static int filter_environment(
 {
 	for (size_t i = 0; in->env && i < in->env->n; i++) {
 		struct text entry = text_of(in->env->v[i]);
-		if (!env_filter_passes(&d->file.spec, entry))
-			continue;
+		bool passes = env_filter_passes(&d->file.spec, entry);
 		const char *eq = memchr(entry.p, '=', entry.len);
 		size_t name = eq ? (size_t)(eq - entry.p) : entry.len;
-		if (strv_add(&d->env, entry.p) < 0 || strv_add_n(&d->names, entry.p, name) < 0)
+		if ((passes && strv_add(&d->env, entry.p) < 0) ||
+			strv_add_n(passes ? &d->names : &d->withheld, entry.p, name) < 0)
 			return error_set(err, ERROR_ENV_TOO_MANY, "more than %d variables",
 				DECISION_ENV_MAX);
 	}
@@ -134,6 +135,11 @@ static void limit(const struct context *c, struct decision *d)
 		in.defaults[RESOURCE_PIDS] = o->pids_limit;
 	}
 	effective_limits(&in, &d->limits);
+	if (o && o->pids_limit == CONTAINER_PIDS_DEFAULT)
+		in.defaults[RESOURCE_PIDS] = 0; /* nobody asked for it */
+	for (enum resource r = 0; r < RESOURCE_COUNT; r++)
+		d->default_unheld[r] = in.defaults[r] > 0 && !d->limits.unenforced[r] &&
+				       d->limits.source[r] == EFFECTIVE_FROM_NONE;
 }
 
 /* The provider's program first: it is the one without which nothing happens. */
@@ -212,4 +218,13 @@ void decision_warn(const struct decision *d, json_t *record)
 		auto_free char *line = render_unenforced(r, d->executor->id);
 		record_warn(record, "resource_ceiling", "%s", line);
 	}
+	for (enum resource r = 0; r < RESOURCE_COUNT; r++)
+		if (d->default_unheld[r])
+			record_warn(record, "limit_unheld",
+				"%s: the configuration limits it, and executor %s cannot hold that",
+				resource_text(r), d->executor->id);
+	for (size_t i = 0; i < d->withheld.n; i++)
+		record_warn(record, "env_withheld",
+			"%s is not passed on: env of the project's file does not name it",
+			quoted_string(d->withheld.v[i]));
 }

@@ -43,8 +43,10 @@ struct decision {
 	struct requirement need;
 	struct ceilings ceilings;
 	struct effective limits;
-	struct strv env;       /* what passed the filter */
-	struct strv names;     /* … and its names */
+	bool default_unheld[RESOURCE_COUNT]; /* a limit of the configuration that is not held */
+	struct strv env;                     /* what passed the filter */
+	struct strv names;                   /* … and its names */
+	struct strv withheld;  /* names that the caller gave and the file's `env` has not */
 	struct strv harnesses; /* programs that the image must carry (image-trust.md §10) */
 	struct problems warnings;
 };
@@ -53,6 +55,7 @@ struct decision {
 		.warnings = PROBLEMS_INIT(PROBLEMS_WARNINGS_MAX), \
 		.env = STRV_INIT(DECISION_ENV_MAX), \
 		.names = STRV_INIT(DECISION_ENV_MAX), \
+		.withheld = STRV_INIT(DECISION_ENV_MAX), \
 		.harnesses = STRV_INIT(REQUIREMENT_HARNESSES_MAX)})
 void decision_done(struct decision *d);
 
@@ -71,5 +74,8 @@ must_check int decision_make(const struct context *c, const struct decision_inpu
 	struct decision *ret, struct error *err);
 /* Of the record: limits{requested, effective, source, clamps, unenforced}. */
 must_check json_t *decision_limits_to_json(const struct decision *d);
-/* Puts the warnings of the file, of clamps and of ceilings that nobody holds into a record. */
+/*
+ * Puts the warnings of the file, of clamps, of ceilings and configured limits that nobody holds,
+ * and of variables that the file withholds into a record.
+ */
 void decision_warn(const struct decision *d, json_t *record);

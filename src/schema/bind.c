@@ -152,22 +152,6 @@ static void amount_text(const struct schema_key *key, uint64_t n, char out[32])
 		snprintf(out, 32, "%" PRIu64 "%s", cores ? n / 1000 : n, unit_of(key));
 }
 
-static const char *number_fault(enum problem_code code)
-{
-	switch (code) {
-	case PROBLEM_EMPTY:
-		return "is empty";
-	case PROBLEM_TOO_LONG:
-		return "is too long for a number";
-	case PROBLEM_NEGATIVE:
-		return "is negative";
-	case PROBLEM_NOT_A_SIZE:
-		return "is not a size";
-	default:
-		return "is not a number";
-	}
-}
-
 /* Out of the bounds of the table: the code of the table, if it has one. */
 static void out_of_range(struct schema_bind *b, const struct schema_key *key, const struct node *n,
 	enum problem_code code, const char *message)
@@ -188,7 +172,8 @@ static bool number_malformed(struct schema_bind *b, const struct schema_key *key
 	const struct node *n, enum problem_code code)
 {
 	AUTO(str) advice = STR_INIT(PROBLEM_TEXT_MAX);
-	auto_free char *message = mem_printf("%s %s", schema_quoted(n->text), number_fault(code));
+	auto_free char *message =
+		mem_printf("%s %s", schema_quoted(n->text), value_fault_text(code));
 
 	if (code == PROBLEM_NEGATIVE) {
 		out_of_range(b, key, n, code, message);

@@ -118,6 +118,26 @@ static bool add_number(struct str *out, wide n, char unit)
 	return true;
 }
 
+const char *value_fault_text(enum problem_code code)
+{
+	switch (code) {
+	case PROBLEM_EMPTY:
+		return "is empty";
+	case PROBLEM_TOO_LONG:
+		return "is too long for a number";
+	case PROBLEM_NEGATIVE:
+		return "is negative";
+	case PROBLEM_NOT_A_SIZE:
+		return "is not a size";
+	case PROBLEM_TOO_LARGE:
+		return "is too large";
+	case PROBLEM_BELOW_MINIMUM:
+		return "is too small";
+	default:
+		return "is not a number";
+	}
+}
+
 bool value_size_advice(struct text t, struct str *out)
 {
 	struct loose_size s = {0};

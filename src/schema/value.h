@@ -29,6 +29,9 @@ enum problem_code value_integer(struct text t, uint64_t max, uint64_t *ret);
 /* With an optional `-`: empty, too_long, not_a_number; above INT64_MAX it saturates. */
 enum problem_code value_signed(struct text t, int64_t *ret);
 
+/* What such a code says of the value: "is empty". Of PROBLEM_BELOW_MINIMUM as well. */
+const char *value_fault_text(enum problem_code code);
+
 /*
  * What was probably meant by text that is not a size: `2gb`, `4 G` -> "2g", "4g"; `1.5g` ->
  * "1536m". False where nothing can be said.

@@ -366,7 +366,9 @@ static const struct schema_key mount_keys[] = {
 		IN_MOUNT(source),
 		.max_bytes = MOUNT_PATH_MAX,
 		.check = check_source,
-		.doc = "A path in the project, relative, without `..` and colons."},
+		.doc = "A path in the project, relative, without `..` and colons. A directory is "
+		       "made "
+		       "there if nothing is."},
 	{.name = "target",
 		.type = SCHEMA_TEXT,
 		.flags = SCHEMA_REQUIRED,

@@ -296,7 +296,10 @@ static int configure(struct store *s, struct error *err)
 	for (size_t i = 0; i < ARRAY_SIZE(on); i++)
 		sqlite3_db_config(s->db, on[i], 1, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	return query_exec(s, "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 100", err);
+	/* The first to read the file: what is wrong with it is not this statement's. */
+	int rc = sqlite3_exec(s->db, "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 100",
+		NULL, NULL, NULL);
+	return rc == SQLITE_OK ? 0 : store_error(s, rc, "opening", err);
 }
 
 static int refuse_file(const struct store *s, const char *why, struct error *err)

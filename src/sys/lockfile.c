@@ -11,10 +11,21 @@
 #include "base/text.h"
 #include "sys/clock.h"
 #include "sys/fault.h"
+#include "sys/file.h"
 
 enum { BACK_OFF_MIN_MS = 5, BACK_OFF_MAX_MS = 50 };
 
 static const struct flock whole_file = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+/* Of errno. Always -1. */
+static int fail(int dir, const char *name, const char *what, struct error *err)
+{
+	int why = errno;
+	auto_free char *folder = file_fd_path(dir);
+	auto_free char *path = folder ? mem_printf("%s/%s", folder, name) : mem_strdup(name);
+
+	return error_set_errno(err, ERROR_IO, why, "%s %s", what, quoted_string(path));
+}
 
 /*
  * One attempt on whatever file has the name now. The holder of a lock may remove its file: a lock
@@ -29,15 +40,14 @@ static int lock_once(int dir, const char *name, int *ret_fd, struct error *err)
 
 	*ret_fd = -1;
 	if (fd < 0)
-		return error_set_errno(
-			err, ERROR_IO, errno, "cannot open lock file %s", quoted_string(name));
+		return fail(dir, name, "cannot open the lock file", err);
 	if (fcntl(fd, F_OFD_SETLK, &lock) < 0) {
 		if (errno == EAGAIN || errno == EACCES)
 			return 1;
-		return error_set_errno(err, ERROR_IO, errno, "cannot lock %s", quoted_string(name));
+		return fail(dir, name, "cannot lock", err);
 	}
 	if (fstat(fd, &st) < 0)
-		return error_set_errno(err, ERROR_IO, errno, "cannot stat %s", quoted_string(name));
+		return fail(dir, name, "cannot look at", err);
 	if (st.st_nlink > 0)
 		*ret_fd = TAKE_FD(fd);
 	return 0;
@@ -47,9 +57,10 @@ int lockfile_try(int dir, const char *name, int *ret_fd, struct error *err)
 {
 	int fd = -1, r = 0;
 
-	if (fault_hit("lock"))
-		return error_set_errno(
-			err, ERROR_IO, ENOLCK, "cannot lock %s", quoted_string(name));
+	if (fault_hit("lock")) {
+		errno = ENOLCK;
+		return fail(dir, name, "cannot lock", err);
+	}
 	while (r == 0 && fd < 0)
 		r = lock_once(dir, name, &fd, err);
 	if (r == 0)
@@ -66,8 +77,7 @@ int lockfile_held(int dir, const char *name, struct error *err)
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd < 0 || fcntl(fd, F_OFD_GETLK, &lock) < 0)
-		return error_set_errno(
-			err, ERROR_IO, errno, "cannot look at lock file %s", quoted_string(name));
+		return fail(dir, name, "cannot look at the lock file", err);
 	return lock.l_type != F_UNLCK;
 }
 

@@ -48,6 +48,14 @@ def test_values_byte_for_byte(stage):
     assert got[b"HOME"] == b"/tmp"
 
 
+def test_what_the_file_withholds_is_told(stage):
+    stage.spec({"env": ["WANTED"]})
+    r = stage.sh("echo ${WANTED-unset} ${OTHER-unset}", options=["--env", "WANTED", "--env", "OTHER"],
+                 env={"WANTED": "a", "OTHER": "b"})
+    assert r.out == b"a unset\n"
+    assert [w["message"].split()[0] for w in r.record["warnings"] if w["code"] == "env_withheld"] == ['"OTHER"']
+
+
 def test_bytes_that_engines_replace(stage):
     """No UTF-8 survives their JSON; what arrived is compared, and the run is refused."""
     r = stage.refused("/bin/true", code="env_mismatch", options=["--env", "BYTES"],

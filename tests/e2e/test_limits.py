@@ -34,6 +34,10 @@ def look(stage):
     return seen, r.record
 
 
+def unheld(r):
+    return [w["message"] for w in r.record["warnings"] if w["code"] == "limit_unheld"]
+
+
 def test_refused_where_nothing_holds_them(stage):
     """R on cgroup v1 or without delegation: said by the capability, refused by the gate."""
     if limited(stage):
@@ -43,8 +47,13 @@ def test_refused_where_nothing_holds_them(stage):
         stage.spec({"resources": resources})
         stage.refused("/bin/true", code="sandbox_unsupported")
     stage.spec({"env": []})
-    assert stage.sh("true").rc == 0
-    assert stage.run_dirs()[1:] == []
+    r = stage.sh("true")
+    assert r.rc == 0 and unheld(r) == []
+    # What the operator asks of every run is dropped there, which is told.
+    stage.config(sections={}, memory="128m", pids_limit=50)
+    r = stage.sh("true")
+    assert r.rc == 0 and [m.split(":")[0] for m in unheld(r)] == ["memory", "pids"]
+    assert stage.run_dirs()[2:] == []
 
 
 def test_what_the_file_asks(stage):
@@ -69,6 +78,7 @@ def test_defaults_and_ceilings(stage):
     stage.config(sections={}, memory="128m", cpus=1)
     seen, record = look(stage)
     assert seen["memory"] == str(128 * MB) and seen["cpu"] == 1 and seen["pids"] == "1025"
+    assert "limit_unheld" not in [w["code"] for w in record["warnings"]]
     assert record["limits"]["source"]["memory"] == "default"
     ceiling(stage, {"max_memory": "80m"})
     seen, record = look(stage)

@@ -8,7 +8,6 @@ enum {
 	CPU_DECIMALS = 3,
 	MEMORY_MB_MIN = 64,
 	MEMORY_MB_MAX = 1048576,
-	PIDS_DEFAULT = 1024,
 	PIDS_MAX = 4194304,
 	GROUP_MAX = 2147483647,
 };
@@ -55,7 +54,7 @@ OPTIONS_CHECK(options_number_check_pids)
 	if (n > PIDS_MAX)
 		return error_set(err, ERROR_PIDS_INVALID, "option %s: %lld is above %d", row->key,
 			(long long)n, PIDS_MAX);
-	out->pids_limit = n < 0 ? -1 : n == 0 ? PIDS_DEFAULT : n;
+	out->pids_limit = n < 0 ? -1 : n == 0 ? CONTAINER_PIDS_DEFAULT : n;
 	return 0;
 }
 

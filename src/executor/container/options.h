@@ -12,6 +12,7 @@
 #include "base/strv.h"
 
 enum { OPTIONS_GROUPS_MAX = 16, OPTIONS_ALLOW_HOSTS_MAX = 64, OPTIONS_EXTRA_ARGS_MAX = 32 };
+enum { CONTAINER_PIDS_DEFAULT = 1024 };
 
 #define CONTAINER_DEFAULT_ID "container"
 #define CONTAINER_DEFAULT_IMAGE "ghcr.io/blechschmidt/cloop-harness:latest"

@@ -57,8 +57,8 @@ static void test_advice(void **unused)
 	} rows[] = {
 		{RESOURCE_DISK, "1.5g", "write 1536m"},
 		{RESOURCE_MEMORY, "2 GiB", "write 2g"},
-		{RESOURCE_MEMORY, "lots", "0, or 64m to 1t"},
-		{RESOURCE_MEMORY, "63m", "0, or 64m to 1t"},
+		{RESOURCE_MEMORY, "lots", "0, or 64m to 1t (a number alone is MB)"},
+		{RESOURCE_MEMORY, "63m", "0, or 64m to 1t (a number alone is MB)"},
 		{RESOURCE_PIDS, "2gb", "0 to 65536 processes"},
 	};
 
