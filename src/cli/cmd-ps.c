@@ -25,8 +25,10 @@ static void print_row(struct table *t, const json_t *record)
 			json_get_string(record, "started_at"), json_get_string(record, "project")});
 }
 
-/* NULL: it is gone, it begins or ends (no record, or an empty one), or it is damaged, which is
- * said. */
+/*
+ * NULL: the run is gone, or begins or ends (no record, or an empty one); or its record is damaged,
+ * which is said.
+ */
 static json_t *read_record(const struct home *home, const char *handle)
 {
 	auto_error struct error err = ERROR_INIT;

@@ -264,6 +264,10 @@ static int settle_run(
 	auto_json *record = rundir_read(&run, RECORD_FILE, &why);
 	if (record && !record_final(record))
 		return 0;
+	/* One that was made anew knows of no task. */
+	if (record && json_get_int(record, "task_id", 0) != a->id)
+		return end_attempt(s, a, STORE_TASK_FAILED,
+			"its run was lost, and with the record how far it came", err);
 	/* In a ledger that was put back: it is taken over again. */
 	if (record && rundir_imported(&run) && unlinkat(run.fd, RUNDIR_IMPORTED_FILE, 0) == 0)
 		import_run(home, &run);

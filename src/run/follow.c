@@ -37,9 +37,8 @@ int follow_adopt(const struct home *home, const struct rundir *run, int *ret_fd,
 	if (held != 0)
 		return held < 0 ? -1 : 0;
 	auto_json *record = rundir_read(run, RECORD_FILE, err);
-	/* What was decided is written first: a run that has that and no record was damaged. */
-	bool damaged =
-		!record && rundir_damaged(run, RECORD_FILE) && !rundir_damaged(run, REQUEST_FILE);
+	/* A new supervisor ends a run whose record is none any more. */
+	bool damaged = !record && !rundir_is_blank(run) && rundir_damaged(run, RECORD_FILE);
 	if (!record) {
 		error_clear(err);
 		if (!damaged)

@@ -302,6 +302,17 @@ def test_damaged_request(stage, content):
     assert len(stage.answer("executor", "reap")["removed"]) == 1
 
 
+@on("P")
+def test_damaged_record_and_request(stage):
+    handle = stage.detach("/bin/sleep", "100")
+    (stage.home / "runs" / handle / "request.json").unlink()
+    damage(stage, handle, "status.json", b"{")
+    assert stage.wait(handle).rc == 125
+    ended(stage, handle, "lost", None)
+    crashing.wait_unsupervised(stage, handle)
+    assert len(stage.answer("executor", "reap")["removed"]) == 1
+
+
 @on("PD")
 @pytest.mark.parametrize("content", (b"", b'{"handle":', b"5", None))
 def test_damaged_record(stage, content):

@@ -1,10 +1,10 @@
 #include "executor/rundir/record.h"
 
 #include <assert.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
-#include <fcntl.h>
 
 #include "base/mem.h"
 #include "sys/clock.h"

@@ -230,13 +230,17 @@ bool rundir_discard(const struct home *h, const struct rundir *r)
 	return has_no(r, RECORD_FILE) && rundir_remove(h, r->handle, &err) == 0;
 }
 
+bool rundir_is_blank(const struct rundir *r)
+{
+	return lacks(r, RECORD_FILE) && lacks(r, REQUEST_FILE);
+}
+
 bool rundir_stillborn(const struct rundir *r)
 {
 	auto_error struct error err = ERROR_INIT;
 	struct stat st;
 
-	return lacks(r, RECORD_FILE) && lacks(r, REQUEST_FILE) && fstat(r->fd, &st) == 0 &&
-	       st.st_nlink > 0 &&
+	return rundir_is_blank(r) && fstat(r->fd, &st) == 0 && st.st_nlink > 0 &&
 	       clock_realtime_ns() / NS > st.st_mtim.tv_sec + STILLBORN_AFTER_S &&
 	       rundir_supervised(r, &err) == 0;
 }

@@ -65,6 +65,8 @@ bool rundir_has_leftovers(const struct rundir *r);
  */
 void rundir_drop_leftovers(const struct rundir *r);
 
+/* It has neither record nor request.json, or empty ones: it begins, or never did. */
+bool rundir_is_blank(const struct rundir *r);
 /*
  * Its start died between making the directory and the first record, at least 10 s ago: nothing
  * else was made. Or a power cut took what was written (rundir_is_empty): nothing of the run lives.
