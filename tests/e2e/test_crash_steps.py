@@ -144,13 +144,18 @@ def test_dispatcher(stage, point):
 def break_adoption(stage, point):
     """The successor dies, too, and the one after it ends the run."""
     name = "adopt-" + point.replace(":", "-")
-    handle = stage.detach("/bin/sh", "-c", f"sleep 0.5; {SCRIPT}", "sh", name)
+    at_the_end = point.startswith("finish:")
+    handle = stage.detach("/bin/sh", "-c", f"sleep 0.5; {WAITING}", "sh", name)
     crashing.kill_shim(stage, handle)
     stage.cloop("status", handle, env={"CLOOP_FAULT_ADOPT": f"{point}=stop"})
+    if at_the_end:
+        stage.write(f"go-{name}")
     crashing.until(lambda: [p for p in crashing.shims(handle) if crashing.state_of(p) == "T"],
                    lambda: f"successor at {point}: {crashing.tell(stage, handle)}")
     crashing.kill_shim(stage, handle)
     stage.cloop("status", handle)
+    if not at_the_end:
+        stage.write(f"go-{name}")
     check(stage, handle, name, ("nonzero",))
 
 

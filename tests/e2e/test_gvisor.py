@@ -152,7 +152,8 @@ def test_ended_while_nobody_watched(gvisor):
 
 def clients(stage, handle):
     name = (stage.home / "runs" / handle / "cid").read_text().encode()
-    return list(processes(lambda w: w[:1] == [b"docker"] and name in w))
+    # `start --attach` or `attach`; an `inspect` may be under way as well.
+    return list(processes(lambda w: w[:1] == [b"docker"] and name in w and any(b"attach" in x for x in w)))
 
 
 COUNT = "i=0; until [ -e go ]; do i=$((i+1)); echo $i; echo $i > n; sleep 0.1; done; echo later; exit 4"
