@@ -25,6 +25,11 @@ int64_t clock_boottime_ms(void)
 	return clock_ns(CLOCK_BOOTTIME) / 1000000;
 }
 
+int64_t clock_next_ms(int64_t every_ms)
+{
+	return (clock_boottime_ms() / every_ms + 1) * every_ms;
+}
+
 int64_t clock_boottime_us(void)
 {
 	return clock_ns(CLOCK_BOOTTIME) / 1000;

@@ -6,6 +6,11 @@
 
 int64_t clock_boottime_ms(void);
 int64_t clock_boottime_us(void);
+/*
+ * The next full multiple of `every_ms` of boottime, for what is looked at again and again: those of
+ * all processes fall together, and the processor wakes once for all of them.
+ */
+int64_t clock_next_ms(int64_t every_ms);
 /* CPU time that the calling thread has taken. */
 int64_t clock_thread_us(void);
 int64_t clock_realtime_ns(void);

@@ -162,7 +162,7 @@ def attach(engine, n):
     """How long a session takes until it shows something, and what the command adds to that."""
     handle = engine.output(
         *peer.cloop_words(engine, "sleep", "1000", options=["--detach"])).strip()
-    stage = types.SimpleNamespace(engine=engine)
+    stage = types.SimpleNamespace(engine=engine, home=pathlib.Path(engine.env["CLOOP_HOME"]))
     for tty in (False, True):
         each = [first_output(stage, handle, tty) for _ in range(n)]
         yield Row("first output of an attach session" + (", on a terminal" if tty else ""),

@@ -318,7 +318,7 @@ static void look(void *data)
 	struct control_server *s = data;
 	auto_error struct error err = ERROR_INIT;
 
-	s->look = loop_at(s->loop, clock_boottime_ms() + LOOK_EVERY_MS, look, s);
+	s->look = loop_at(s->loop, clock_next_ms(LOOK_EVERY_MS), look, s);
 	if (control_is_named(s->home, s->handle) || home_reopen_sockets(s->home, &err) < 0)
 		return;
 	int fd = control_listen(s->home, s->handle, &err);
@@ -339,7 +339,7 @@ struct control_server *control_server_open(struct loop *l, struct home *h, const
 	*s = (struct control_server){
 		.loop = l, .ops = ops, .data = data, .home = h, .handle = handle};
 	listen_by(s, fd);
-	s->look = loop_at(l, clock_boottime_ms() + LOOK_EVERY_MS, look, s);
+	s->look = loop_at(l, clock_next_ms(LOOK_EVERY_MS), look, s);
 	return s;
 }
 

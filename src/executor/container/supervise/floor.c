@@ -319,7 +319,7 @@ static void on_timer(void *data)
 
 static void look_after(struct supervisor *s, int64_t ms)
 {
-	s->floor.timer = loop_at(s->loop, clock_boottime_ms() + ms, on_timer, s);
+	s->floor.timer = loop_at(s->loop, clock_next_ms(ms), on_timer, s);
 }
 
 /*
