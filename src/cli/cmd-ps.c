@@ -1,7 +1,6 @@
 /* cloop ps (cli.md). */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -37,8 +36,7 @@ static json_t *read_record(const struct home *home, const char *handle)
 	if (rundir_open(home, handle, &run, &err) < 0)
 		return NULL;
 	json_t *record = rundir_read(&run, RECORD_FILE, &err);
-	if (!record && faccessat(run.fd, RECORD_FILE, F_OK, 0) == 0 &&
-		!rundir_is_empty(&run, RECORD_FILE))
+	if (!record && !rundir_lacks(&run, RECORD_FILE))
 		log_warning("not listed: %s; fix: %s", err.message, error_remedy(&err));
 	return record;
 }

@@ -37,16 +37,15 @@ int follow_adopt(const struct home *home, const struct rundir *run, int *ret_fd,
 	if (held != 0)
 		return held < 0 ? -1 : 0;
 	auto_json *record = rundir_read(run, RECORD_FILE, err);
-	/* A new supervisor ends a run whose record is none any more. */
-	bool damaged = !record && !rundir_is_blank(run) && rundir_damaged(run, RECORD_FILE);
 	if (!record) {
 		error_clear(err);
-		if (!damaged)
+		/* A new supervisor ends a run whose record is none any more. */
+		if (rundir_is_blank(run) || !rundir_damaged(run, RECORD_FILE))
 			return remove_stillborn(home, run, err);
-	}
-	if (record && record_final(record) && !rundir_has_leftovers(run) &&
-		!control_exists(home, run->handle))
+	} else if (record_final(record) && !rundir_has_leftovers(run) &&
+		   !control_exists(home, run->handle)) {
 		return 0;
+	}
 	if (shim_adopt(home, run->handle, &child, err) < 0)
 		return -1;
 	if (ret_fd)

@@ -23,9 +23,10 @@ def grant(stage, name, to="any", *options):
 
 def wait_until(condition, seconds=10):
     end = time.monotonic() + seconds
-    while not condition():
+    while not (value := condition()):
         assert time.monotonic() < end, "not in time"
         time.sleep(0.05)
+    return value
 
 
 def actions(stage):

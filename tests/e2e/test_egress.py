@@ -404,8 +404,7 @@ def test_rows_that_do_not_fit(stage, origin):
 
 def session_end(stage, handle):
     """What the record has of the session, a moment after its connections were cut."""
-    granting.wait_until(lambda: stage.answer("status", handle)["egress"]["reason"])
-    return stage.answer("status", handle)["egress"]
+    return granting.wait_until(lambda: (e := stage.answer("status", handle)["egress"])["reason"] and e)
 
 
 def test_an_expired_grant_ends_the_session(stage, origin):

@@ -86,9 +86,8 @@ void local_adopt(struct local_supervisor *s)
 	if (record_rebuilt(s->record)) {
 		fail(s, "lost", ERROR_LOST, RECORD_REBUILT_LOST);
 		record_warn(s->record, "processes_left",
-			"the first process died with the supervisor; which others the run had is "
-			"not "
-			"known, and they may go on");
+			"the first process died with the supervisor; which others the run had "
+			"is not known, and they may go on");
 	} else if (json_get_bool(v, "released", false))
 		end_released(s, text_is(json_get_text(v, "boot_id"), clock_boot_id()));
 	else

@@ -150,32 +150,30 @@ static void open_own_log(struct local_supervisor *s)
 		O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600));
 }
 
-/* In the place of a record that is none any more. */
-static json_t *rebuilt(const struct local_supervisor *s)
+static json_t *take_record(const struct local_supervisor *s, struct error *err)
 {
 	struct record_facts facts = {.handle = s->run.handle,
 		.executor_id = "localprocess",
 		.executor_kind = "localprocess",
 		.project = s->plan.project};
 
-	return record_rebuild(&s->run, &facts);
+	return record_take(&s->run, s->adopted ? &facts : NULL, err);
 }
 
 static int open_run(
 	struct local_supervisor *s, const char *home, const char *handle, struct error *err)
 {
+	auto_error struct error second = ERROR_INIT;
+
 	if (home_open(home, &s->home, err) < 0 || rundir_open(&s->home, handle, &s->run, err) < 0)
 		return -1;
 	open_own_log(s);
-	s->record = rundir_read(&s->run, RECORD_FILE, err);
-	bool rebuild = !s->record && s->adopted && rundir_damaged(&s->run, RECORD_FILE);
-	if (rebuild)
-		error_clear(err);
-	auto_json *request = s->record || rebuild ? rundir_read(&s->run, REQUEST_FILE, err) : NULL;
-	if (!request || local_plan_from_json(request, &s->plan, err) < 0)
+	auto_json *request = rundir_read(&s->run, REQUEST_FILE, err);
+	int planned = request ? local_plan_from_json(request, &s->plan, err) : -1;
+	/* Who gives up for want of a plan ends the run by its record. */
+	s->record = take_record(s, planned < 0 ? &second : err);
+	if (planned < 0 || !s->record)
 		return -1;
-	if (rebuild)
-		s->record = rebuilt(s);
 	s->loop = loop_new(err);
 	if (!s->loop || output_init(&s->output, s->loop, &s->run, s->plan.log_max_mb, err) < 0)
 		return -1;

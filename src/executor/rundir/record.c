@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "sys/clock.h"
+#include "sys/log.h"
 
 enum { WARNINGS_MAX = 100, EXIT_NOT_STARTED = 125 };
 
@@ -58,11 +59,16 @@ json_t *record_new(const struct record_facts *f)
 	return r;
 }
 
-json_t *record_rebuild(const struct rundir *run, const struct record_facts *f)
+json_t *record_take(const struct rundir *run, const struct record_facts *rebuild, struct error *err)
 {
-	json_t *record = record_new(f);
-	bool gone = faccessat(run->fd, RECORD_FILE, F_OK, AT_SYMLINK_NOFOLLOW) < 0;
+	json_t *record = rundir_read(run, RECORD_FILE, err);
 
+	if (record || !rebuild || !rundir_damaged(run, RECORD_FILE))
+		return record;
+	log_warning("%s", err->message);
+	error_clear(err);
+	record = record_new(rebuild);
+	bool gone = faccessat(run->fd, RECORD_FILE, F_OK, AT_SYMLINK_NOFOLLOW) < 0;
 	json_object_set_new(record_supervision(record), REBUILT,
 		json_integer(gone ? RECORD_WAS_GONE : RECORD_WAS_DAMAGED));
 	return record;

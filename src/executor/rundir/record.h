@@ -20,10 +20,12 @@ struct record_facts {
 };
 must_check json_t *record_new(const struct record_facts *f);
 /*
- * In the place of a record that is damaged or gone (rundir_damaged), for a new supervisor: how far
- * the run had come nobody knows, so that it can only be ended. A mark says so.
+ * What its supervisor reads. rebuild: for a new one, to which a record that is damaged or gone
+ * (rundir_damaged) is made anew of these facts: how far the run had come nobody knows, so that it
+ * can only be ended, and a mark says so. NULL: such a record is an error as any other. NULL + err.
  */
-must_check json_t *record_rebuild(const struct rundir *run, const struct record_facts *f);
+must_check json_t *record_take(
+	const struct rundir *run, const struct record_facts *rebuild, struct error *err);
 enum record_rebuilt { RECORD_AS_WRITTEN, RECORD_WAS_GONE, RECORD_WAS_DAMAGED };
 enum record_rebuilt record_rebuilt(json_t *record);
 /* What the error of such a run says. */

@@ -218,7 +218,7 @@ static bool has_no(const struct rundir *r, const char *name)
 	return faccessat(r->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
 }
 
-static bool lacks(const struct rundir *r, const char *name)
+bool rundir_lacks(const struct rundir *r, const char *name)
 {
 	return has_no(r, name) || rundir_is_empty(r, name);
 }
@@ -232,7 +232,7 @@ bool rundir_discard(const struct home *h, const struct rundir *r)
 
 bool rundir_is_blank(const struct rundir *r)
 {
-	return lacks(r, RECORD_FILE) && lacks(r, REQUEST_FILE);
+	return rundir_lacks(r, RECORD_FILE) && rundir_lacks(r, REQUEST_FILE);
 }
 
 bool rundir_stillborn(const struct rundir *r)

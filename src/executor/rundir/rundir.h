@@ -77,6 +77,8 @@ bool rundir_stillborn(const struct rundir *r);
  * content is not. Files are replaced as a whole, so nothing else leaves an empty one.
  */
 bool rundir_is_empty(const struct rundir *r, const char *name);
+/* It is not there, or such a file. */
+bool rundir_lacks(const struct rundir *r, const char *name);
 /*
  * No JSON object can be had of a file of the run, and none will be: it is not there, or holds
  * something else. False where that cannot be told now.

@@ -274,8 +274,7 @@ static void open_log(struct supervisor *s)
 	log_set_fd(fd);
 }
 
-/* A new supervisor of a run whose record is none any more makes one that it can end. */
-static int read_record(struct supervisor *s, struct error *err)
+static json_t *take_record(const struct supervisor *s, struct error *err)
 {
 	const struct plan *p = &s->plan;
 	struct record_facts facts = {.handle = s->run.handle,
@@ -284,13 +283,7 @@ static int read_record(struct supervisor *s, struct error *err)
 		.project = p->project,
 		.image = p->image};
 
-	s->record = rundir_read(&s->run, RECORD_FILE, err);
-	if (s->record || !s->adopted || !rundir_damaged(&s->run, RECORD_FILE))
-		return s->record ? 0 : -1;
-	log_warning("%s", err->message);
-	error_clear(err);
-	s->record = record_rebuild(&s->run, &facts);
-	return 0;
+	return record_take(&s->run, s->adopted ? &facts : NULL, err);
 }
 
 /* What both ways of supervising begin with. */
@@ -302,7 +295,8 @@ static int open_run(struct supervisor *s, const char *home, const char *handle, 
 	auto_json *request = rundir_read(&s->run, REQUEST_FILE, err);
 	if (!request || plan_from_json(request, &s->plan, err) < 0)
 		return -1;
-	s->loop = read_record(s, err) == 0 ? loop_new(err) : NULL;
+	s->record = take_record(s, err);
+	s->loop = s->record ? loop_new(err) : NULL;
 	if (!s->loop)
 		return -1;
 	return output_init(&s->output, s->loop, &s->run, s->plan.log_max_mb, err);
@@ -437,8 +431,7 @@ static int give_up_adoption(struct supervisor *s, const struct error *err)
 	bool undecided = faccessat(s->run.fd, REQUEST_FILE, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
 			 errno == ENOENT;
 
-	if (!s->record && read_record(s, &why) < 0)
-		error_clear(&why);
+	s->record = s->record ? s->record : take_record(s, &why);
 	if (undecided && s->record && !record_rebuilt(s->record) &&
 		strcmp(record_state(s->record), "pending") == 0) {
 		error_set(&why, ERROR_START_CANCELLED, "the start died before the run was decided");
